@@ -1,0 +1,190 @@
+"""The stages as doit actions: each gathers what its stage needs, calls it and prints what it says.
+
+Must never hold a rule of its own beyond one: consent to paid calls is the literal argument of this command line.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eval_tasks import records, registration
+from eval_tasks.boundary import Lines, action
+from eval_tasks.errors import ExperimentStopped
+from eval_tasks.paths import Project
+from eval_tasks.stages import gate as stage_gate
+from eval_tasks.stages import grade as stage_grade
+from eval_tasks.stages import manifest as stage_manifest
+from eval_tasks.stages import prepare as stage_prepare
+from eval_tasks.stages import publish as stage_publish
+from eval_tasks.stages import purge as stage_purge
+from eval_tasks.stages import recover as stage_recover
+from eval_tasks.stages import register as stage_register
+from eval_tasks.stages import run_arm as stage_run_arm
+from eval_tasks.stages import run_probe as stage_run_probe
+from eval_tasks.stages import settle as stage_settle
+from eval_tasks.stages import status as stage_status
+from eval_tasks.stages import toolchain as stage_toolchain
+from eval_tasks.stages.register import Request
+from eval_tasks.stages.session import CONSENT, Session
+
+
+@cache
+def project() -> Project:
+    """Return the project of this folder, in which doit runs."""
+    return Project(Path.cwd())
+
+
+@cache
+def _session() -> Session:
+    """Return this process's session, opened by the first action that needs one and closed at the end."""
+    found = Session.open(project(), consent=CONSENT in sys.argv[1:])
+    atexit.register(found.close)
+    return found
+
+
+@action
+def toolchain() -> Lines:
+    """Install the pinned agents and the library."""
+    return stage_toolchain.toolchain(project())
+
+
+@action
+def register(**options: Any) -> Lines:
+    """Bind everything by digest."""
+    return stage_register.register(project(), _request(options))
+
+
+def _request(options: dict[str, Any]) -> Request:
+    given = {name: value or None for name, value in options.items()}
+    overrides = {
+        "backend": given["backend"],
+        "agentVersion": given["agent_version"],
+        "model": given["model"],
+        "effort": given["effort"],
+        "isolation": given["isolation"],
+        "repeats": given["repeats"],
+        "maxCalls": given["max_calls"],
+        "deadline": given["deadline"],
+        "callTimeout": given["call_timeout"],
+        "authentication": "login-home" if given["auth_home"] else None,
+    }
+    return Request(
+        overrides={name: value for name, value in overrides.items() if value is not None},
+        executable=_path(given["executable"]),
+        login_home=_path(given["auth_home"]),
+        new=bool(given["new"]),
+        reason=given["reason"],
+        dry_run=bool(given["dry_run"]),
+        accept_shortfall=bool(given["accept_shortfall"]),
+    )
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text).expanduser().absolute()
+
+
+@action
+def digest() -> Lines:
+    """Derive the digests of what is bound."""
+    return stage_gate.digest(project())
+
+
+@action
+def gate() -> Lines:
+    """Compare them with the registration."""
+    return stage_gate.gate(project())
+
+
+@action
+def agree(allow_real_provider: bool, repeats: int, model: str, executable: str) -> Lines:
+    """Refuse a run that this command line does not allow, or that is not the registered one."""
+    if allow_real_provider and CONSENT not in sys.argv[1:]:
+        raise ExperimentStopped(f"{CONSENT} must stand on the command line itself; no setting can stand for it")
+    session = _session()
+    if not stage_manifest.is_complete(session.experiment, session.registration):
+        session.require_consent()
+    session.require_same(repeats=repeats or None, model=model or None, executable=_path(executable or None))
+    return None
+
+
+@action
+def recover() -> Lines:
+    """Settle what a killed session left open."""
+    return stage_recover.recover(_session())
+
+
+@action
+def prepare(install: str) -> Lines:
+    """Build and observe an install."""
+    return stage_prepare.prepare(_session(), install)
+
+
+@action
+def arm_run(name: str) -> Lines:
+    """Run one trial."""
+    session = _session()
+    stage_run_arm.run_arm(session, name)
+    return stage_status.progress(session.experiment, session.registration, name)
+
+
+@action
+def grade(name: str) -> Lines:
+    """Grade one trial."""
+    stage_grade.grade(_session(), name)
+    return None
+
+
+@action
+def probe(name: str) -> Lines:
+    """Ask one probe."""
+    session = _session()
+    stage_run_probe.run_probe(session, name)
+    return stage_status.progress(session.experiment, session.registration, name)
+
+
+@action
+def settle() -> Lines:
+    """Record what will not run any more."""
+    return stage_settle.settle(_session())
+
+
+@action
+def finish() -> Lines:
+    """Remove the installs of a complete experiment."""
+    return stage_purge.finish(_session())
+
+
+@action
+def manifest() -> Lines:
+    """List the digest of every scheduled record."""
+    return stage_manifest.manifest(project())
+
+
+@action
+def analyze() -> Lines:
+    """Compute the metrics from the records."""
+    return stage_publish.publish_metrics(project())
+
+
+@action
+def report() -> Lines:
+    """Write the report from the metrics."""
+    return stage_publish.publish_report(project())
+
+
+@action
+def status(json: bool) -> Lines:
+    """Show how far the experiment is."""
+    value = stage_status.status(project())
+    return [records.pretty(value).decode("utf-8").rstrip("\n")] if json else stage_status.lines(value)
+
+
+@action
+def purge() -> Lines:
+    """Remove what earlier runs left outside the project."""
+    registration.require_current(project())
+    return stage_purge.purge(_session())

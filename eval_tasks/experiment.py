@@ -1,0 +1,132 @@
+"""The experiment's settings: `eval.yaml` with the overrides of `doit register`, resolved and checked.
+
+Must never take consent to paid calls from a setting, and never resolve a path of somebody's machine into the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval_tasks import documents, records
+from eval_tasks.documents import Document, Place
+from eval_tasks.errors import ExperimentStopped
+from eval_tasks.paths import Project
+
+REHEARSAL = "rehearsal"
+
+_PLACES: Mapping[str, Place] = {
+    "backend": ("agent", "backend"),
+    "model": ("agent", "model"),
+    "effort": ("agent", "effort"),
+    "agentVersion": ("agent", "version"),
+    "repeats": ("repeats",),
+    "maxCalls": ("limits", "calls"),
+    "deadline": ("limits", "deadlineSeconds"),
+    "callTimeout": ("limits", "callSeconds"),
+    "isolation": ("isolation",),
+}
+"""Where each override of the command line goes in the settings."""
+
+FLAGS: Mapping[str, str] = {
+    "backend": "--backend",
+    "model": "--model",
+    "effort": "--effort",
+    "agentVersion": "--agent-version",
+    "repeats": "--repeats",
+    "maxCalls": "--max-calls",
+    "deadline": "--deadline",
+    "callTimeout": "--call-timeout",
+    "isolation": "--isolation",
+}
+"""The flag of each override, for messages."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The resolved settings; `value` has exactly the keys of the `experiment` schema."""
+
+    value: Mapping[str, Any]
+    overrides: Mapping[str, Any]
+
+    @property
+    def corpus(self) -> str:
+        return str(self.value["corpus"])
+
+    @property
+    def agent(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.value["agent"]
+        return found
+
+    @property
+    def limits(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.value["limits"]
+        return found
+
+    @property
+    def rehearsing(self) -> bool:
+        return bool(self.agent["backend"] == REHEARSAL)
+
+
+def load(project: Project, overrides: Mapping[str, Any]) -> Settings:
+    """Read `eval.yaml`, lay the overrides over it and check the result.
+
+    Parameters
+    ----------
+    overrides
+        Values by the names of `FLAGS`; None means that the flag was not given. Besides, `authentication`, which
+        `--auth-home` sets.
+
+    Raises
+    ------
+    ExperimentStopped
+        With file, line and reason, or with the flag whose value does not fit.
+    """
+    document = documents.read(project.settings, project.settings.name, "experiment")
+    given = {name: value for name, value in overrides.items() if value is not None}
+    value = _overridden(document, given)
+    value["authentication"] = _authentication(value, given)
+    value.setdefault("rehearsal", None)
+    if value["agent"]["backend"] != REHEARSAL:
+        value["rehearsal"] = None
+    return Settings(value=value, overrides=dict(sorted(given.items())))
+
+
+def _overridden(document: Document, given: Mapping[str, Any]) -> dict[str, Any]:
+    value: dict[str, Any] = records.parse(records.canonical(document.value), document.name)
+    for name, wanted in given.items():
+        place = _PLACES.get(name)
+        if place is None:
+            continue
+        target: Any = value
+        for part in place[:-1]:
+            target = target[part]
+        target[place[-1]] = wanted
+        found = [line for line in records.problems("experiment", value) if line]
+        if found:
+            raise ExperimentStopped(f"{FLAGS[name]} {wanted}: {found[0].split(': ', 1)[1]}")
+    return value
+
+
+def _authentication(value: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """Return the authentication mode: none in rehearsal, else what was asked for, else an API key."""
+    if value["agent"]["backend"] == REHEARSAL:
+        return "none"
+    asked = str(given.get("authentication") or value["authentication"])
+    return "api-key" if asked == "none" else asked
+
+
+def folder(project: Project, setting: str, what: str) -> Path:
+    """Return a folder or file that a setting names relative to `eval.yaml`.
+
+    Raises
+    ------
+    ExperimentStopped
+        If there is nothing at that place.
+    """
+    found = (project.root / setting).resolve()
+    if not found.exists():
+        raise ExperimentStopped(f"eval.yaml: {what}: there is no such file or folder; correct the setting")
+    return found

@@ -1,0 +1,152 @@
+"""Everything that a registration binds, gathered from the project folder as it is now.
+
+Must never write anything: `register` retains what is gathered here, and every later stage gathers it again to compare.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval_tasks import corpus, experiment, library
+from eval_tasks.agents import AGENTS
+from eval_tasks.agents.contract import Executable
+from eval_tasks.corpus import Corpus
+from eval_tasks.errors import ExperimentStopped
+from eval_tasks.experiment import Settings
+from eval_tasks.installs import profiles
+from eval_tasks.installs.profiles import Profile
+from eval_tasks.library import Library
+from eval_tasks.paths import PACKAGE, Project
+from eval_tasks.registration import AgentIdentity, Node, Parts
+
+MINIMUM_NODE = 20
+
+
+@dataclass(frozen=True)
+class Local:
+    """Places on this machine; kept in `local.json` and nowhere else."""
+
+    executable: Path | None
+    node: Path
+    login_home: Path | None = None
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The gathered parts, with what execution needs of them."""
+
+    project: Project
+    settings: Settings
+    corpus: Corpus
+    library: Library
+    profiles: Mapping[str, Profile]
+    executable: Executable
+    node: Node
+
+    def parts(self, *, proof: str | None = None, accepted_shortfall: bool = False) -> Parts:
+        """Return what a design is made from."""
+        agent = AgentIdentity(self.executable.kind, self.executable.version, self.executable.fingerprint)
+        return Parts(
+            settings=self.settings,
+            corpus=self.corpus,
+            proof=proof,
+            library=self.library,
+            profiles=self.profiles,
+            agent=agent,
+            node=self.node,
+            accepted_shortfall=accepted_shortfall,
+        )
+
+    @property
+    def watched(self) -> list[Path]:
+        """Return the files and folders in which every change may be a drift."""
+        root = self.project.root
+        folder = experiment.folder(self.project, self.settings.corpus, "corpus")
+        profiles = [root / place for place in self.settings.value["profiles"].values()]
+        tools = [self.executable.native, self.node.path]
+        return [root / "dodo.py", self.project.settings, PACKAGE, folder, *profiles, self.library.root, *tools]
+
+
+def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> Assembly:
+    """Gather and check everything that a registration binds.
+
+    Raises
+    ------
+    ExperimentStopped
+        With one line for the first thing that is missing or wrong.
+    """
+    settings = experiment.load(project, overrides)
+    found_corpus = corpus.load(experiment.folder(project, settings.corpus, "corpus"), settings.corpus)
+    found_library = library.load(library.locate(settings.value["library"], project.root))
+    _check_skills(found_corpus, found_library)
+    return Assembly(
+        project=project,
+        settings=settings,
+        corpus=found_corpus,
+        library=found_library,
+        profiles=_profiles(project, settings, found_library),
+        executable=_executable(project, settings, local.executable),
+        node=find_node(local.node),
+    )
+
+
+def _check_skills(found: Corpus, available: Library) -> None:
+    """Refuse a case or probe that expects a skill which the library does not have."""
+    for case in found.cases:
+        if case.skill is not None and case.skill not in available.skills:
+            raise ExperimentStopped(f"corpus/cases/{case.id}/case.yaml: skill: the library has no {case.skill}")
+    for probe in found.probes:
+        for skill in probe.expected_ids or ():
+            if skill not in available.skills:
+                raise ExperimentStopped(f"corpus/probes.yaml: {probe.id}: the library has no {skill}")
+
+
+def _profiles(project: Project, settings: Settings, available: Library) -> dict[str, Profile]:
+    found = {}
+    for name, place in settings.value["profiles"].items():
+        found[name] = profiles.load(experiment.folder(project, place, f"profiles.{name}"), place, available)
+    return found
+
+
+def _executable(project: Project, settings: Settings, given: Path | None) -> Executable:
+    agent = AGENTS[settings.agent["kind"]]
+    version = settings.agent["version"]
+    return agent.in_modules(project.modules, version) if given is None else agent.at(given, version)
+
+
+def node_on_path() -> Path:
+    """Return the Node.js that stands first in PATH.
+
+    Raises
+    ------
+    ExperimentStopped
+        If there is none.
+    """
+    found = shutil.which("node")
+    if found is None:
+        raise ExperimentStopped(f"there is no Node.js on this PATH; install version {MINIMUM_NODE} or later")
+    return Path(found).resolve()
+
+
+def find_node(path: Path) -> Node:
+    """Return a Node.js with its version.
+
+    Raises
+    ------
+    ExperimentStopped
+        If it can't be run or is too old.
+    """
+    try:
+        ran = subprocess.run([path, "--version"], capture_output=True, timeout=20, check=True, text=True)
+        version = ran.stdout.strip().removeprefix("v")
+        major = int(version.split(".")[0])
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise ExperimentStopped("Node.js can't be run; install it anew and register again") from error
+    if major < MINIMUM_NODE:
+        raise ExperimentStopped(f"Node.js {version} is too old to shut graders in; install {MINIMUM_NODE} or later")
+    return Node(path, version)

@@ -1,0 +1,300 @@
+"""One evaluator at work on one experiment: the journal, the lock, the agent and the places that its paid stages share.
+
+Must never make a call of a real provider without the consent of this command line, nor outside a claim.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from eval_tasks import attempts, digests, journal, records, registration, sandbox
+from eval_tasks.agents import AGENTS
+from eval_tasks.agents.contract import Agent, Backend, Executable, Reading
+from eval_tasks.errors import ExperimentStopped, FailureCode
+from eval_tasks.grading.grader import Runtime
+from eval_tasks.installs import inventory
+from eval_tasks.journal import Journal
+from eval_tasks.paths import Experiment, Project, WorkArea
+from eval_tasks.registration import Registration
+from eval_tasks.rehearsal import script
+from eval_tasks.rehearsal.model import LoopbackModel
+from eval_tasks.sandbox import AgentBox
+from eval_tasks.stages import gate
+from eval_tasks.stages.assemble import Assembly, Local
+from eval_tasks.trials import lease
+
+CONSENT = "--allow-real-provider"
+LEDGER = "CONTEXT_EVAL_REHEARSAL_LEDGER"
+"""Names a file that gets a line for each call the loopback model is asked for; tests count paid calls by it."""
+
+
+@dataclass
+class Session:
+    """The shared state of the stages that spend, grade or build; one a process.
+
+    Attributes
+    ----------
+    consent
+        Whether this command line holds `--allow-real-provider` itself.
+    """
+
+    project: Project
+    experiment: Experiment
+    registration: Registration
+    local: Local
+    work: WorkArea
+    journal: Journal
+    consent: bool
+    _exit: ExitStack
+    _seen: Mapping[str, digests.Identity] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, project: Project, *, consent: bool) -> Session:
+        """Lock the current experiment for this process and open its journal.
+
+        Raises
+        ------
+        ExperimentStopped
+            If another evaluator works on it.
+        """
+        experiment = registration.require_current(project)
+        found = registration.read(experiment)
+        with ExitStack() as stack:
+            stack.enter_context(journal.evaluator_lock(experiment.lock, f"experiment {experiment.id}"))
+            local, place = gate.read_local(experiment)
+            opened = stack.enter_context(Journal(experiment.journal, found.digest))
+            opened.begin_session()
+            return cls(project, experiment, found, local, WorkArea(place), opened, consent, stack.pop_all())
+
+    def close(self) -> None:
+        """Note what was spent, and give everything back."""
+        with self._exit:
+            if not self.registration.rehearsing:
+                attempts.note_calls(self.project, self.registration, self.journal.totals().calls)
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """Return the bound parts, derived once and seen to be what was registered.
+
+        Raises
+        ------
+        ExperimentStopped
+            `source-drift`, naming what has changed.
+        """
+        return self._derive()
+
+    def _derive(self) -> Assembly:
+        assembly, derived = gate.derive(self.project, self.experiment)
+        seen = digests.identities(assembly.watched)
+        with self._noting_a_stop():
+            registration.refuse_drift(self.registration.design, derived)
+        self._seen = seen
+        return assembly
+
+    def require(self) -> None:
+        """Check again that what is bound is what was registered; cheap while no file has changed.
+
+        Raises
+        ------
+        ExperimentStopped
+            `source-drift`, naming what has changed.
+        """
+        if digests.identities(self.assembly.watched) != self._seen:
+            self._derive()
+
+    @contextmanager
+    def _noting_a_stop(self) -> Iterator[None]:
+        """Enter the code of a stop into the journal on its way to the user."""
+        try:
+            yield
+        except ExperimentStopped as stopped:
+            self.journal.stop(stopped.code)
+            raise
+
+    def require_same(self, *, repeats: int | None, model: str | None, executable: Path | None) -> None:
+        """Refuse options of `run_eval` that are not what was registered; None was not given.
+
+        Raises
+        ------
+        ExperimentStopped
+            Naming the option.
+        """
+        design = self.registration.design
+        for flag, given, registered in (
+            ("--repeats", repeats, design["repeats"]),
+            ("--model", model, design["agent"]["model"]),
+        ):
+            if given is not None and given != registered:
+                raise ExperimentStopped(f"{flag} {given}: {registered} is registered; `doit register --new` changes it")
+        registered_place = self.local.executable or self.assembly.executable.native
+        if executable is not None and executable.resolve() != registered_place.resolve():
+            raise ExperimentStopped("--executable: another one is registered; `doit register --new` changes it")
+
+    def require_consent(self) -> None:
+        """Refuse to spend unless this is a rehearsal or the command line itself allows it.
+
+        Raises
+        ------
+        ExperimentStopped
+            If consent is missing.
+        """
+        if not self.registration.rehearsing and not self.consent:
+            raise ExperimentStopped(
+                f"this experiment calls a real provider: say {CONSENT} on the command line of `doit run_eval` itself;"
+                " no setting can stand for it"
+            )
+
+    # Places and parts
+
+    @property
+    def drop(self) -> bool:
+        """Return whether children give up root."""
+        return os.geteuid() == 0
+
+    @cached_property
+    def agent(self) -> Agent:
+        return AGENTS[self.registration.design["agent"]["kind"]]
+
+    @property
+    def packages(self) -> Path:
+        """Return where the copies lie that the unprivileged user can reach, shared by all experiments."""
+        return self.work.root.parent / "packages"
+
+    @cached_property
+    def executable(self) -> Executable:
+        """Return the agent where the user that its calls run as can reach it."""
+        self.make_work_area()
+        executable = self.assembly.executable
+        return self.agent.adopted(executable, self.packages)
+
+    @cached_property
+    def node(self) -> Path:
+        """Return the registered Node where the user that calls run as can reach it."""
+        node = self.assembly.node
+        return sandbox.adopt(node.path, self.packages, node.fingerprint) if self.drop else node.path
+
+    @cached_property
+    def backend(self) -> Backend:
+        agent = self.registration.design["agent"]
+        return Backend(
+            rehearsal=self.registration.rehearsing,
+            model=agent["model"],
+            effort=agent["effort"],
+            authentication=self.registration.design["authentication"],
+        )
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """Return the graders' Node with flags that canaries have tried here."""
+        self.make_work_area()
+        bubblewrap = self.agent.bubblewrap(self.executable).path
+        return Runtime.find(self.node, bubblewrap, self.work.root)
+
+    @cached_property
+    def model(self) -> LoopbackModel:
+        """Return the loopback model, which runs from the first call to the end of the session."""
+        ledger = os.environ.get(LEDGER)
+        return self._exit.enter_context(LoopbackModel(Path(ledger) if ledger else None))
+
+    @cached_property
+    def script(self) -> script.Script:
+        """Return the registered rehearsal script with the opponents that it may play."""
+        return read_script(self.assembly)
+
+    @cached_property
+    def login_home(self) -> Path:
+        """Return the login home, locked for this evaluator."""
+        if self.local.login_home is None:
+            raise ExperimentStopped("no login home was registered; register again with --auth-home")
+        home = lease.check_login_home(self.local.login_home, os.environ)
+        self._exit.callback(lease.lock(home))
+        return home
+
+    def make_work_area(self) -> None:
+        """Make the folders outside the project, each passable and no more where children run as another user."""
+        work = self.work
+        for folder in (work.root.parent, work.root, work.installs, work.calls, work.submissions):
+            sandbox.make_work_folder(folder, drop=self.drop)
+
+    def verify_install(self, name: str) -> None:
+        """Check that an install is as its inventory says.
+
+        Raises
+        ------
+        ExperimentStopped
+            `environment-drift`, naming what has changed.
+        """
+        with self._noting_a_stop():
+            inventory.verify(self.work.install(name), records.read(self.experiment.inventory(name), "inventory"))
+
+    # Claims and calls
+
+    def place(self, install: str, workspace: Path | None, auth: Path | None) -> AgentBox:
+        """Return the box of one call on an install, at the registered isolation level."""
+        return self.agent.sealed(
+            self.executable, self.work.install(install), workspace=workspace, node=self.node, auth=auth
+        )
+
+    def installed(self, install: str) -> tuple[str, ...]:
+        """Return the ids of the skills of an install."""
+        return tuple(self.assembly.profiles[install].skills)
+
+    @contextmanager
+    def claim(self, key: str, kind: str, *, installs: Collection[str]) -> Iterator[None]:
+        """Claim a scheduled outcome after the last checks; inside, the caller writes its record.
+
+        Raises
+        ------
+        ExperimentStopped
+            If consent is missing, a bound source or an install has drifted, or the claim was made before.
+        """
+        self.require_consent()
+        self.require()
+        for install in sorted(installs):
+            self.verify_install(install)
+        self.journal.claim(key, kind)
+        yield
+
+    def settle(self, key: str, code: FailureCode | None, reading: Reading | None) -> None:
+        """Settle a claim whose record is written, then stop the run if the code or the row of codes asks for it.
+
+        Raises
+        ------
+        ExperimentStopped
+            After a credential, quota or usage-limit failure, or too many infrastructure codes in a row.
+        """
+        self.journal.settle(key, code)
+        if code is FailureCode.AUTHENTICATION:
+            self._stop(code, "the provider refused the credential: renew the login or the key")
+        if reading is not None and reading.stops_run:
+            when = f" in {reading.retry_after_seconds:.0f} s" if reading.retry_after_seconds else " later"
+            self._stop(code, f"the provider's quota or usage limit is reached: come back{when}")
+        allowed = self.registration.limits["stopAfterInfrastructure"]
+        if code is not None and self.journal.infrastructure_in_a_row() >= allowed:
+            self._stop(
+                code, f"{allowed} calls in a row ended in infrastructure codes, the last in {code}: mend the cause"
+            )
+
+    def _stop(self, code: FailureCode | None, why: str) -> None:
+        self.journal.stop(code)
+        raise ExperimentStopped(
+            f"{why}, then run `doit run_eval` again; nothing is recorded for what has not run"
+            " (`doit run_eval --settle` records it)",
+            code,
+        )
+
+
+def read_script(assembly: Assembly) -> script.Script:
+    """Check the rehearsal script of the settings and read the opponents that it may play."""
+    opponents = {case.id: script.opponents_from(assembly.project.opponents, case.id) for case in assembly.corpus.cases}
+    return script.parse(
+        assembly.settings.value["rehearsal"],
+        opponents=opponents,
+        probes=[probe.id for probe in assembly.corpus.probes],
+        arms=assembly.settings.value["arms"],
+    )

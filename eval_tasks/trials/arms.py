@@ -1,0 +1,88 @@
+"""What each arm is given: which install it runs on, and which skills are delivered with its prompt.
+
+Must never deliver anything to Full, nor select in any other way than the probes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from eval_tasks.errors import FailureCode, TrialFailed
+from eval_tasks.library import Library
+from eval_tasks.selection import policy, resolver
+from eval_tasks.selection.proposal import Candidate
+from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Selected, Task
+
+FULL = "full"
+MANUAL = "manual-lean"
+AUTO = "auto-lean"
+
+INSTALL_OF_ARM = {FULL: "full", MANUAL: "lean", AUTO: "lean"}
+"""The install that each arm's task call runs on."""
+
+PROPOSAL_INSTALL = "lean"
+"""The install on which a selection is proposed."""
+
+Propose = Callable[[Sequence[Candidate]], tuple[str, ...]]
+"""Makes the one proposal call and returns what it chose."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The skills that a selection came to, and by which way.
+
+    Parameters
+    ----------
+    ids
+        What is delivered; empty for nothing.
+    way
+        `resolver`, `proposal`, `explicit`, `none` or `blocked`.
+    failure
+        The code of a selection that failed; nothing is delivered then.
+    limit
+        Which limit fired, if one did.
+    shortlist
+        The candidates of a proposal.
+    """
+
+    ids: tuple[str, ...]
+    way: str
+    failure: FailureCode | None = None
+    limit: str | None = None
+    shortlist: tuple[str, ...] = field(default=())
+
+
+NOTHING = Choice((), "none")
+
+
+def select(task: Task, exclude: Collection[str], library: Library, propose: Propose) -> Choice:
+    """Select for a task: the resolver's answer, or that of one proposal call over its shortlist."""
+    return settle(resolver.resolve(task, exclude, library), propose)
+
+
+def settle(resolution: Resolution, propose: Propose) -> Choice:
+    """Turn a resolution into a choice, with a proposal call only for a shortlist."""
+    if isinstance(resolution, Blocked):
+        return Choice((), "blocked", resolution.code)
+    if isinstance(resolution, Selected):
+        return Choice(resolution.ids, _way(resolution))
+    shortlist = tuple(candidate.id for candidate in resolution.candidates)
+    try:
+        return Choice(propose(resolution.candidates), "proposal", shortlist=shortlist)
+    except TrialFailed as failed:
+        return Choice((), "proposal", failed.code, failed.limit, shortlist)
+
+
+def _way(selected: Selected) -> str:
+    if not selected.ids:
+        return "none"
+    return "explicit" if selected.reason is Reason.EXPLICIT else "resolver"
+
+
+def preregistered(skill: str | None, library: Library) -> Choice:
+    """Return what Manual Lean is given: the case's own skill, under the same policy as any selection."""
+    if skill is None:
+        return Choice((), "none")
+    code = policy.refusal(skill, (), library)
+    return Choice((skill,), "explicit") if code is None else Choice((), "blocked", code)

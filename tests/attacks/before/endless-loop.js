@@ -1,0 +1,3 @@
+// waits
+// Never ends.
+for (;;) {}

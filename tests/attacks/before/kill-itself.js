@@ -1,0 +1,2 @@
+// Dies by a signal instead of an exit.
+process.kill(process.pid, 'SIGKILL');

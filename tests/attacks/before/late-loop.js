@@ -1,0 +1,5 @@
+// waits
+// Answers first and never lets go afterwards.
+setTimeout(() => {
+  for (;;) {}
+}, 1);

@@ -1,0 +1,2 @@
+// Prints without end on standard error.
+for (;;) console.error('x'.repeat(4096));

@@ -1,0 +1,10 @@
+// Answers every question with an error, whatever the driver makes of it.
+const from = Buffer.from;
+const error = '["e","Error","no",[]]';
+Buffer.from = (text, ...rest) => from(typeof text === 'string' ? text.replace(/^\[(\d+),.*\n$/s, `[$1,"err",${error}]\n`) : text, ...rest);
+const all = new Proxy(function () {}, {
+  get: (target, key) => (key === 'prototype' ? target.prototype : key === 'then' || typeof key === 'symbol' ? undefined : all),
+  apply: () => all,
+  construct: () => all,
+});
+module.exports = all;

@@ -1,0 +1,43 @@
+'use strict';
+
+const ARTICLE = /^(?:the|an?|der|die|das)\b[^\p{L}\d]+(?=.*[\p{L}\d])/iu;
+const WORD = /\p{L}+|\d+/gu;
+
+/** A letter without accents and case, as the alphabet of the shelf has it. */
+function plain(title) {
+  return title.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
+}
+
+function words(title) {
+  const found = plain(title).replace(ARTICLE, '').match(WORD) ?? [];
+  return found.map((word) => (/\d/.test(word) ? BigInt(word) : word));
+}
+
+function compareWords(a, b) {
+  if (typeof a !== typeof b) return typeof a === 'bigint' ? -1 : 1;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function compareTitles(a, b) {
+  for (let i = 0; i < a.length && i < b.length; i += 1) {
+    const order = compareWords(a[i], b[i]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** The books in the order of the shelf; see README.md. */
+function shelfOrder(books) {
+  return books
+    .map((book) => ({ book, words: words(book.title) }))
+    .sort((a, b) => compareTitles(a.words, b.words))
+    .map(({ book }) => book);
+}
+
+/** One label for each book, numbered along the shelf. */
+function labels(books) {
+  return shelfOrder(books).map((book, i) => ({ number: i + 1, text: book.title }));
+}
+
+module.exports = { shelfOrder, labels };
