@@ -2,7 +2,7 @@
 
 from doit import task_params
 
-from eval_tasks import actions, graph
+from eval_tasks import actions, graph, options
 
 DOIT_CONFIG = graph.configuration()
 
@@ -19,15 +19,35 @@ def task_toolchain():
     }
 
 
+def task_check_corpus():
+    """Prove each grader against right, wrong, generic and hostile submissions."""
+    return {
+        "actions": [actions.check_corpus],
+        "params": options.CHECK_CORPUS,
+        "task_dep": ["toolchain"],
+        "uptodate": [False],
+    }
+
+
+def task_doctor():
+    """See that this machine can run the experiment, through the real agent and without a provider."""
+    return {"actions": [actions.doctor], "task_dep": ["toolchain"], "uptodate": [False]}
+
+
 def task_register():
     """Bind everything by digest: the corpus, library, agent, schedule, limits, analysis and sources."""
     # No targets: a report must never register anything on its way.
     return {
         "actions": [actions.register],
-        "params": graph.REGISTER_OPTIONS,
-        "task_dep": ["toolchain"],
+        "params": options.REGISTER,
+        "task_dep": ["toolchain", "check_corpus"],
         "uptodate": [False],
     }
+
+
+def task_plan():
+    """Say what the registered design could show at best, and what it would cost."""
+    return {"actions": [actions.plan], "uptodate": [False]}
 
 
 # Between the registration and the first paid call
@@ -83,7 +103,7 @@ def task_probe():
     yield from graph.probes()
 
 
-@task_params(graph.RUN_OPTIONS)
+@task_params(options.RUN)
 def task_run_eval(allow_real_provider, settle, repeats, model, executable):
     """Run what is scheduled and not yet recorded; with --settle, close it instead."""
     agreed = (actions.agree, [allow_real_provider, repeats, model, executable])
@@ -128,7 +148,17 @@ def task_report():
 
 def task_status():
     """Show how far the experiment is, without any arm's results."""
-    return {"actions": [actions.status], "params": graph.STATUS_OPTIONS, "uptodate": [False]}
+    return {"actions": [actions.status], "params": options.STATUS, "uptodate": [False]}
+
+
+def task_verify():
+    """Derive again, offline, every digest and number of a finished experiment."""
+    return {"actions": [actions.verify], "uptodate": [False]}
+
+
+def task_compare():
+    """Put another finished experiment beside the current one."""
+    return {"actions": [actions.compare], "params": options.COMPARE, "uptodate": [False]}
 
 
 def task_purge():

@@ -15,9 +15,13 @@ from eval_tasks import records, registration
 from eval_tasks.boundary import Lines, action
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
+from eval_tasks.stages import check_corpus as stage_check_corpus
+from eval_tasks.stages import compare as stage_compare
+from eval_tasks.stages import doctor as stage_doctor
 from eval_tasks.stages import gate as stage_gate
 from eval_tasks.stages import grade as stage_grade
 from eval_tasks.stages import manifest as stage_manifest
+from eval_tasks.stages import plan as stage_plan
 from eval_tasks.stages import prepare as stage_prepare
 from eval_tasks.stages import publish as stage_publish
 from eval_tasks.stages import purge as stage_purge
@@ -28,6 +32,7 @@ from eval_tasks.stages import run_probe as stage_run_probe
 from eval_tasks.stages import settle as stage_settle
 from eval_tasks.stages import status as stage_status
 from eval_tasks.stages import toolchain as stage_toolchain
+from eval_tasks.stages import verify as stage_verify
 from eval_tasks.stages.register import Request
 from eval_tasks.stages.session import CONSENT, Session
 
@@ -181,6 +186,39 @@ def status(json: bool) -> Lines:
     """Show how far the experiment is."""
     value = stage_status.status(project())
     return [records.pretty(value).decode("utf-8").rstrip("\n")] if json else stage_status.lines(value)
+
+
+@action
+def check_corpus(thorough: bool, anew: bool) -> Lines:
+    """Prove the corpus."""
+    return stage_check_corpus.check_corpus(project(), thorough=thorough, anew=anew)
+
+
+@action
+def doctor() -> Lines:
+    """See that this machine can run what is registered."""
+    return stage_doctor.lines(stage_doctor.doctor(project()))
+
+
+@action
+def plan() -> Lines:
+    """Say what the registered design could show, and what it would cost."""
+    experiment = registration.require_current(project())
+    found = registration.read(experiment)
+    pilot = records.read(experiment.metrics, "metrics") if experiment.metrics.is_file() else None
+    return stage_plan.plan(found.design, pilot).rstrip("\n").split("\n")
+
+
+@action
+def verify() -> Lines:
+    """Derive every digest and number of the experiment again."""
+    return stage_verify.lines(stage_verify.verify(project()))
+
+
+@action
+def compare(**options: Any) -> Lines:
+    """Put two finished experiments side by side."""
+    return stage_compare.compare(project(), options["with"])
 
 
 @action

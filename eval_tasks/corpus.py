@@ -24,9 +24,9 @@ MAXIMUM_GRADER_BYTES = 64 * 1024
 CASE_FILES = frozenset({"case.yaml", "workspace", "grader.cjs"})
 CATEGORIES_OF_PROBES = ("exact", "paraphrase", "near-miss", "none", "policy")
 
-_SAFE_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _DOLLAR_WORD = re.compile(r"\$[A-Za-z][A-Za-z0-9_-]*")
-_IDENTIFIER = re.compile(r"^[a-z][a-z0-9-]{0,63}$")
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
 @dataclass(frozen=True)
@@ -139,16 +139,22 @@ def load(folder: Path, name: str = "corpus") -> Corpus:
     )
 
 
+def _shown(name: str) -> str:
+    """Return a file's name as one printable line, whatever its author put into it."""
+    return name if name.isprintable() else ascii(name)
+
+
 def _case_folders(folder: Path, name: str) -> list[Path]:
     cases = folder / "cases"
     if not cases.is_dir():
         raise ExperimentStopped(f"{name}/cases: there is no such folder; a corpus needs at least one case")
     found = sorted(cases.iterdir())
     for path in found:
+        place = f"{name}/cases/{_shown(path.name)}"
         if path.is_symlink() or not path.is_dir():
-            raise ExperimentStopped(f"{name}/cases/{path.name}: is no folder; a case is a folder with case.yaml")
-        if not _IDENTIFIER.match(path.name):
-            raise ExperimentStopped(f"{name}/cases/{path.name}: a case's id has small letters, digits and dashes only")
+            raise ExperimentStopped(f"{place}: is no folder; a case is a folder with case.yaml")
+        if not _IDENTIFIER.fullmatch(path.name):
+            raise ExperimentStopped(f"{place}: a case's id has small letters, digits and dashes only")
     if not found:
         raise ExperimentStopped(f"{name}/cases: holds no case; a corpus needs at least one")
     return found
@@ -157,7 +163,8 @@ def _case_folders(folder: Path, name: str) -> list[Path]:
 def _case(folder: Path, name: str) -> Case:
     extra = sorted({path.name for path in folder.iterdir()} - CASE_FILES)
     if extra:
-        raise ExperimentStopped(f"{name}/{extra[0]}: does not belong to a case; it has {', '.join(sorted(CASE_FILES))}")
+        belonging = ", ".join(sorted(CASE_FILES))
+        raise ExperimentStopped(f"{name}/{_shown(extra[0])}: does not belong to a case; it has {belonging}")
     document = documents.read(folder / "case.yaml", f"{name}/case.yaml", "case")
     value = document.value
     if value["id"] != folder.name:
@@ -233,16 +240,17 @@ def _workspace(folder: Path, name: str) -> dict[str, bytes]:
 
 
 def _check_entry(path: Path, relative: str, name: str) -> None:
+    place = f"{name}/{_shown(relative)}"
     if path.is_symlink() or not (path.is_file() or path.is_dir()):
-        raise ExperimentStopped(f"{name}/{relative}: is a link or a special file; use a regular file")
+        raise ExperimentStopped(f"{place}: is a link or a special file; use a regular file")
     if path.name.startswith("."):
-        raise ExperimentStopped(f"{name}/{relative}: is hidden; the agent's files have plain names")
-    if not _SAFE_NAME.match(path.name):
-        raise ExperimentStopped(f"{name}/{relative}: has an unsafe name; use letters, digits, dot, dash, underscore")
+        raise ExperimentStopped(f"{place}: is hidden; the agent's files have plain names")
+    if not _SAFE_NAME.fullmatch(path.name):
+        raise ExperimentStopped(f"{place}: has an unsafe name; use letters, digits, dot, dash, underscore")
     if relative.lower() == RESERVED_GRADER:
-        raise ExperimentStopped(f"{name}/{relative}: this name is reserved for the grader")
+        raise ExperimentStopped(f"{place}: this name is reserved for the grader")
     if path.is_file() and path.stat().st_size > MAXIMUM_FILE_BYTES:
-        raise ExperimentStopped(f"{name}/{relative}: is larger than {MAXIMUM_FILE_BYTES} bytes")
+        raise ExperimentStopped(f"{place}: is larger than {MAXIMUM_FILE_BYTES} bytes")
 
 
 def _probes(document: Document) -> tuple[Probe, ...]:

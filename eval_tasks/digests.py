@@ -23,6 +23,10 @@ _RACY_NANOSECONDS = 50_000_000
 """A file younger than this may still change within one tick of the clock, so that its digest is not cached."""
 
 
+_LARGE_BYTES = 4 * 1024 * 1024
+"""From this size on, reading a file again takes longer than a start should."""
+
+
 def of_bytes(content: bytes) -> str:
     """Return the SHA-256 of bytes as 64 hex digits."""
     return hashlib.sha256(content).hexdigest()
@@ -44,9 +48,17 @@ def short(digest: str) -> str:
 
 
 class DigestCache:
-    """Digests of files, remembered by file identity for the life of the process."""
+    """Digests of files, remembered by file identity for the life of the process; those of large files on disk too.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    folder
+        Where digests of large files are kept between processes, each under the digest of its identity, so that no
+        path is written; None keeps nothing.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
         self._known: dict[str, tuple[Identity, str]] = {}
         self._lock = Lock()
 
@@ -67,6 +79,9 @@ class DigestCache:
             known = self._known.get(name)
             if known is not None and known[0] == identity:
                 return known[1]
+            kept = self._kept(identity)
+            if kept is not None and kept.is_file():
+                return self._remember(name, identity, kept.read_text("ascii"))
             with open(name, "rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
                 after = _identity(os.fstat(stream.fileno()))
@@ -74,8 +89,19 @@ class DigestCache:
             raise ExperimentStopped(f"{os.path.basename(name)} can't be read ({error.strerror}); restore it") from error
         newest = max(identity[3], identity[4])
         if after == identity and time.time_ns() - newest > _RACY_NANOSECONDS:
-            with self._lock:
-                self._known[name] = (identity, digest)
+            self._remember(name, identity, digest)
+            if kept is not None:
+                records.write_bytes(kept, digest.encode("ascii"))
+        return digest
+
+    def _kept(self, identity: Identity) -> Path | None:
+        if self.folder is None or identity[2] < _LARGE_BYTES:
+            return None
+        return self.folder / of_value(list(identity))
+
+    def _remember(self, name: str, identity: Identity, digest: str) -> str:
+        with self._lock:
+            self._known[name] = (identity, digest)
         return digest
 
 

@@ -1,4 +1,4 @@
-"""What `dodo.py` asks for: the trials and probes of the registered schedule as doit tasks, and the options of commands.
+"""What `dodo.py` asks for: the trials and probes of the registered schedule as doit tasks.
 
 Must never do any work of a stage: it only names tasks, files and what comes before what.
 """
@@ -6,12 +6,13 @@ Must never do any work of a stage: it only names tasks, files and what comes bef
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import actions, boundary, records, registration
+from eval_tasks import actions, boundary, digests, options, records, registration
 from eval_tasks.paths import PACKAGE, Experiment, Project
 from eval_tasks.registration import Registration
 from eval_tasks.schedule import Trial
@@ -23,8 +24,10 @@ Task = dict[str, Any]
 def configuration() -> dict[str, Any]:
     """Return `DOIT_CONFIG`, and make the folder of doit's database."""
     boundary.end_in_good_order_on_sigterm()
+    options.check(sys.argv)
     project = actions.project()
     project.experiments.mkdir(mode=0o700, exist_ok=True)
+    digests.CACHE.folder = project.cache / "digests"
     return {
         "default_tasks": ["report"],
         "minversion": "0.37.0",
@@ -126,47 +129,3 @@ def report_exists() -> bool:
     """Return whether the current experiment has a report."""
     experiment = _experiment()
     return experiment is not None and (experiment.report / "report.json").is_file()
-
-
-# The options of the commands
-
-_EMPTY: Mapping[type, object] = {str: "", int: 0, bool: False}
-
-
-def _option(long: str, kind: type, help_text: str) -> Task:
-    return {
-        "name": long.replace("-", "_"),
-        "long": long,
-        "type": kind,
-        "default": _EMPTY[kind],
-        "help": help_text,
-    }
-
-
-REGISTER_OPTIONS = [
-    _option("backend", str, "rehearsal or codex"),
-    _option("executable", str, "an agent CLI outside toolchain/"),
-    _option("agent-version", str, "a supported version of the agent CLI"),
-    _option("model", str, "the pinned model"),
-    _option("effort", str, "the model's reasoning effort"),
-    _option("isolation", str, "sealed or agent-sandbox"),
-    _option("auth-home", str, "the dedicated login home; without it a real provider needs an API key"),
-    _option("repeats", int, "how often each case runs in each arm"),
-    _option("max-calls", int, "the budget in calls"),
-    _option("deadline", int, "the overall deadline in seconds"),
-    _option("call-timeout", int, "the limit of a task call in seconds"),
-    _option("new", bool, "register a new experiment beside the present one"),
-    _option("reason", str, "why there is a new experiment"),
-    _option("dry-run", bool, "print the registration and write nothing"),
-    _option("accept-shortfall", bool, "register limits that the schedule may not fit"),
-]
-
-RUN_OPTIONS = [
-    _option("allow-real-provider", bool, "allow calls that are paid for"),
-    _option("settle", bool, "record what will not run any more, without a call"),
-    _option("repeats", int, "only compared with the registration"),
-    _option("model", str, "only compared with the registration"),
-    _option("executable", str, "only compared with the registration"),
-]
-
-STATUS_OPTIONS = [_option("json", bool, "print JSON")]

@@ -648,6 +648,9 @@ def _stay(number: int, frame: FrameType | None) -> None:
 def _become(libc: ctypes.CDLL, private: Sequence[int], argv: Sequence[str]) -> None:
     """Turn the forked child into the program; never returns."""
     os.setsid()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Python ignores both, and a program would inherit that.
+        signal.signal(number, signal.SIG_DFL)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for descriptor in private:
         os.close(descriptor)
@@ -660,16 +663,18 @@ def _become(libc: ctypes.CDLL, private: Sequence[int], argv: Sequence[str]) -> N
 def _reap_all(child: int) -> int:
     """Kill and reap until this process has no children left; return the wait status of the first one."""
     status = 0
-    while True:
-        for pid in _descendants(os.getpid()):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        try:
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            for pid in _descendants(os.getpid()):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
             pid, ended = os.waitpid(-1, 0)
-        except ChildProcessError:
-            return status
-        if pid == child:
-            status = ended
+            while pid:
+                if pid == child:
+                    status = ended
+                # All that has ended by now, before the next look at every process of the machine.
+                pid, ended = os.waitpid(-1, os.WNOHANG)
+    return status
 
 
 if __name__ == "__main__":

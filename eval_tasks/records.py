@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import secrets
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,10 +89,22 @@ def _registry() -> Registry[Any]:
     return Registry().with_resources(resources)
 
 
+def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
+    """Match as JSON Schema means it: `$` is the very end, where Python's would let a newline follow."""
+    if isinstance(instance, str) and re.search(re.sub(r"\$$", r"\\Z", pattern), instance) is None:
+        yield jsonschema.ValidationError("does not match")
+
+
+_Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator, {"pattern": _pattern}
+)
+
+
 @cache
 def validator(name: str) -> jsonschema.Draft202012Validator:
     """Return the validator of that schema; the others can be referred to by their `$id`."""
-    return jsonschema.Draft202012Validator(schema(name), registry=_registry())
+    found: jsonschema.Draft202012Validator = _Validator(schema(name), registry=_registry())
+    return found
 
 
 def problems(name: str, value: Any) -> list[str]:
@@ -129,8 +143,11 @@ def reason(error: jsonschema.ValidationError) -> str:  # noqa: PLR0911 - one phr
 
 
 def _closest(error: jsonschema.ValidationError) -> str:
-    best = jsonschema.exceptions.best_match(error.context)
-    return reason(best) if best is not None else "fits none of the allowed forms"
+    """Return the first fault of the form that the value breaks in the fewest places."""
+    forms: dict[Any, list[jsonschema.ValidationError]] = {}
+    for inner in error.context or ():
+        forms.setdefault(inner.schema_path[0], []).append(inner)
+    return reason(min(forms.values(), key=len)[0])
 
 
 def check(name: str, value: Any, what: str, advice: str = "correct it") -> None:

@@ -269,12 +269,21 @@ _FOLLOWS: Sequence[tuple[str, ...]] = (
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Return what differs between two designs, one line each: `what: old -> new`, digests by their first digits."""
     before, after = _leaves(old), _leaves(new)
-    places = sorted(place for place in {*before, *after} if before.get(place, _NOTHING) != after.get(place, _NOTHING))
+    places = sorted(place for place in {*before, *after} if _differ(before, after, place))
     causes = [place for place in places if not any(place[: len(part)] == part for part in _FOLLOWS)]
-    return [f"{_label(place)}: {_shown(before, place)} -> {_shown(after, place)}" for place in causes or places]
+    found = [f"{_label(place)}: {_shown(before, place)} -> {_shown(after, place)}" for place in causes or places]
+    digest, present = digests.of_value(dict(old)), digests.of_value(dict(new))
+    if not found and digest != present:
+        # An order, or an object that is empty and so has no leaf: what changes the digest must never pass unsaid.
+        return [f"design: {digests.short(digest)} -> {digests.short(present)}"]
+    return found
 
 
-_NOTHING = object()
+def _differ(before: Leaves, after: Leaves, place: tuple[str, ...]) -> bool:
+    """Return whether a leaf differs as the digest sees it, which tells 5 from 5.0 and 1 from true."""
+    if place not in before or place not in after:
+        return True
+    return records.canonical(before[place]) != records.canonical(after[place])
 
 
 def _label(place: tuple[str, ...]) -> str:
@@ -294,7 +303,7 @@ def _shown(leaves: Leaves, place: tuple[str, ...]) -> str:
     if isinstance(value, str) and len(value) == 64:
         return digests.short(value)
     text = records.canonical(value).decode("utf-8") if not isinstance(value, str) else value
-    return text if len(text) <= 60 else digests.short(digests.of_value(value))
+    return text if len(text) <= 60 and text.isprintable() else digests.short(digests.of_value(value))
 
 
 def execution_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

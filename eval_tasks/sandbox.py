@@ -465,9 +465,10 @@ def _equal(source: Path, target: Path) -> bool:
 
 
 def _linkable(source: str, target: Path) -> bool:
-    """Return whether a file is on the file system of a folder and readable by all, so that a link to it will do."""
+    """Return whether a link in a folder will do: same file system, readable by all, and ours, as kernels ask for."""
     status = os.stat(source)
-    return bool(status.st_mode & stat.S_IROTH) and status.st_dev == os.stat(target).st_dev
+    ours = os.geteuid() in (0, status.st_uid)
+    return ours and bool(status.st_mode & stat.S_IROTH) and status.st_dev == os.stat(target).st_dev
 
 
 def _files_of(path: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_NAME = re.compile(r"^([a-z][a-z0-9-]*)\.([a-z-]+)\.r([1-9][0-9]*)$")
+_NAME = re.compile(r"([a-z][a-z0-9-]*)\.([a-z-]+)\.r([1-9][0-9]*)")
 
 
 @dataclass(frozen=True, order=True)
@@ -38,7 +38,7 @@ def trial(value: Mapping[str, Any]) -> Trial:
 
 def trial_of_name(name: str) -> Trial:
     """Return the trial of a name such as `cursor-pages.full.r1`."""
-    match = _NAME.match(name)
+    match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(name)
     return Trial(match[1], match[2], int(match[3]))
@@ -48,7 +48,7 @@ def trials(cases: Sequence[str], arms: Sequence[str], repeats: int) -> list[Tria
     """Return every trial, repeat by repeat and case by case, the arms of a case next to each other.
 
     The first arm moves on by one with each case and with each repeat, so that every arm stands equally often at every
-    place whenever the number of cases times repeats is a multiple of the number of arms.
+    place whenever the number of cases or of repeats is a multiple of the number of arms.
 
     Examples
     --------

@@ -6,7 +6,7 @@ Must never import a module to find out what it imports.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from eval_tasks.paths import PACKAGE
 PACKAGE_NAME = PACKAGE.name
 EXECUTION_STAGES = ("prepare", "run_probe", "run_arm", "grade")
 ANALYSIS_STAGES = ("analyze",)
+FLOW = ("actions.py", "graph.py")
+"""What `dodo.py` is made of: which stage an action runs, and in which order the outcomes come."""
 
 
 def module_file(name: str) -> Path | None:
@@ -32,24 +34,34 @@ def module_file(name: str) -> Path | None:
 
 @cache
 def imports(name: str) -> frozenset[str]:
-    """Return the modules of this package that a module imports, with the packages around them."""
+    """Return the modules of this package that a module imports."""
     path = module_file(name)
     if path is None:
         return frozenset()
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in _statements(ast.parse(path.read_bytes()).body):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    ours = {module for module in found if module.split(".")[0] == PACKAGE_NAME and module_file(module)}
-    parents = {module.rsplit(".", depth)[0] for module in ours for depth in range(1, module.count(".") + 1)}
-    return frozenset(ours | parents)
+    return frozenset(module for module in found if module.split(".")[0] == PACKAGE_NAME and module_file(module))
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements and those inside them; expressions, most of a tree, hold no import."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, name, ()))
+        for handler in getattr(node, "handlers", ()):
+            yield from _statements(handler.body)
+        for case in getattr(node, "cases", ()):
+            yield from _statements(case.body)
 
 
 def closure(modules: Iterable[str]) -> list[str]:
-    """Return the modules reached from some modules by imports, themselves included, sorted."""
+    """Return the modules reached from some modules by imports, themselves and the packages around them included."""
     found: set[str] = set()
     pending = list(modules)
     while pending:
@@ -57,6 +69,7 @@ def closure(modules: Iterable[str]) -> list[str]:
         if name not in found:
             found.add(name)
             pending.extend(imports(name))
+            pending.extend(name.rsplit(".", 1)[:-1])
     return sorted(found)
 
 
@@ -72,10 +85,10 @@ def _files(stages: Iterable[str]) -> list[Path]:
 def execution(dodo: Path) -> dict[str, str]:
     """Return the digest of every source that the execution of a registered experiment depends on.
 
-    That is the import closure of the stages that pay or grade, the runtimes inside the sandbox, the schemas, the doit
-    actions and `dodo.py`.
+    That is the import closure of the stages that pay or grade, the runtimes inside the sandbox, the schemas, and
+    `dodo.py` with what it is made of.
     """
-    paths = [*_files(EXECUTION_STAGES), PACKAGE / "actions.py"]
+    paths = [*_files(EXECUTION_STAGES), *(PACKAGE / name for name in FLOW)]
     paths += sorted(PACKAGE.glob("**/*.cjs")) + sorted((PACKAGE / "schemas").glob("*.json"))
     found = {_relative(path): digests.of_file(path) for path in paths}
     found["dodo.py"] = digests.of_file(dodo)
@@ -90,7 +103,7 @@ def analysis() -> dict[str, str]:
 
 
 def selector() -> str:
-    """Return the digest of the reference selector: every source that can change what it selects."""
+    """Return the digest of the reference selector's own sources; how a library is read is bound with the others."""
     modules = [name for name in closure([f"{PACKAGE_NAME}.selection.resolver"]) if ".selection" in name]
     paths = [path for path in map(module_file, modules) if path is not None]
     return digests.of_entries({_relative(path): digests.of_file(path) for path in paths})

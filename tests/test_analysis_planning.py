@@ -54,7 +54,7 @@ def test_from_the_named_size_on_the_power_is_kept() -> None:
 
 
 @pytest.mark.parametrize("target", [BETTING, HOEFFDING])
-@pytest.mark.parametrize(("n", "discordance", "effect"), [(12, 0.3, 0.0), (9, 0.8, 0.4), (7, 1.0, 0.2), (6, 0.0, 0.0)])
+@pytest.mark.parametrize(("n", "discordance", "effect"), [(8, 0.3, 0.0), (7, 0.8, 0.4), (6, 1.0, 0.2), (5, 0.0, 0.0)])
 def test_power_equals_the_sum_over_every_table(target: Target, n: int, discordance: float, effect: float) -> None:
     wide = Target(target.method, 0.2, 0.4)
     p01, p10 = (discordance - effect) / 2, (discordance + effect) / 2

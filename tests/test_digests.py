@@ -77,3 +77,17 @@ def test_identities_change_with_any_file_but_not_with_compiled_python(tmp_path):
     assert digests.identities([tmp_path]) == before
     (tmp_path / "new.py").write_bytes(b"1")
     assert digests.identities([tmp_path]) != before
+
+
+def test_the_digest_of_a_large_file_is_kept_between_processes_without_its_path(tmp_path, monkeypatch):
+    path, folder = tmp_path / "secret-name", tmp_path / "kept"
+    aged(path, b"x" * (5 * 1024 * 1024))
+    time.sleep(0.06)
+    first = digests.DigestCache(folder).of_file(path)
+    assert len(list(folder.iterdir())) == 1
+    assert b"secret-name" not in b"".join(entry.name.encode() + entry.read_bytes() for entry in folder.iterdir())
+    with monkeypatch.context() as patched:
+        patched.setattr(hashlib, "file_digest", None)
+        assert digests.DigestCache(folder).of_file(path) == first
+    path.write_bytes(b"y" * (5 * 1024 * 1024))
+    assert digests.DigestCache(folder).of_file(path) != first

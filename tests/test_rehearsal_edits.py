@@ -120,7 +120,7 @@ def some_edits(seed: int, count: int) -> tuple[dict[str, bytes], dict[str, bytes
 @pytest.mark.agent
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_agents_tools_make_exactly_the_overlaid_files(version: str) -> None:
-    initial, overlay = some_edits(seed=VERSIONS.index(version), count=28)
+    initial, overlay = some_edits(seed=VERSIONS.index(version), count=18)
     initial |= {"kept.txt": b"k", "binary": b"\x00\xff"}
     overlay |= {"crlf.txt": b"a\r\nb\r\n", "no-newline.txt": b"x", "empty": b"", "binary": b"\xff\xfe\x00"}
     overlay |= {"added.js": "// é😀\n".encode()}

@@ -17,24 +17,25 @@ PATCH = Patch("*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End 
 HONEST = Behaviour("oracle", (PATCH, Say("Done.")))
 OLD, NEW = {"a.txt": b"one\n"}, {"a.txt": b"two\n"}
 
-# What `turn.failed` says; the texts differ in an apostrophe between the versions, hence no whole sentences.
+# What `turn.failed` says, and whether Codex tries again before it says so. The versions differ in an apostrophe, hence
+# no whole sentences.
 FAILURES = {
-    "unauthorized": "401 Unauthorized",
-    "rate-limited": "last status: 429",
-    "retry-after": "last status: 429",
-    "usage-limit": "hit your usage limit",
-    "server-error": "high demand",
-    "cut": "stream closed before response.completed",
-    "malformed": "stream disconnected before completion",
-    "response-failed": "It failed.",
-    "response-rate-limited": "try again in 1.5s",
-    "response-incomplete": "max_output_tokens",
-    "connection-refused": "Connection failed",
-    "cut:0": "stream closed before response.completed",
-    "cut:7": "stream closed before response.completed",
-    "cut:90": "stream closed before response.completed",
-    "status:400": '"message": "error"',
-    "status:503": "",
+    "unauthorized": ("401 Unauthorized", True),
+    "rate-limited": ("last status: 429", False),
+    "retry-after": ("last status: 429", False),
+    "usage-limit": ("hit your usage limit", False),
+    "server-error": ("high demand", True),
+    "cut": ("stream closed before response.completed", True),
+    "malformed": ("stream disconnected before completion", True),
+    "response-failed": ("It failed.", True),
+    "response-rate-limited": ("try again in 1.5s", True),
+    "response-quota": ("Quota exceeded", False),
+    "response-incomplete": ("max_output_tokens", True),
+    "connection-refused": ("Connection failed", True),
+    "cut:0": ("stream closed before response.completed", True),
+    "cut:90": ("stream closed before response.completed", True),
+    "status:400": ('"message": "error"', False),
+    "status:503": ("503 Service Unavailable", True),
 }
 SURVIVED = ("transient", "huge-output", "surrogates", "zero-usage", "missing-usage")
 NEVER_ENDING = ("no-headers", "no-events", "endless-loop")
@@ -69,10 +70,12 @@ def test_the_tests_of_this_file_walk_all_faults() -> None:
 
 @pytest.mark.parametrize("fault", FAILURES)
 def test_a_fault_that_fails_the_turn_says_why_and_edits_nothing(codex: Bare, model: LoopbackModel, fault: str) -> None:
-    done, _ = turn(codex, model, fault)
+    words, retried = FAILURES[fault]
+    done, endpoint = turn(codex, model, fault, retries=1)
 
-    assert (done.exit_status, done.last) == (1, "turn.failed")
-    assert FAILURES[fault] in done.failure
+    assert (done.exit_status, done.last, done.transient) == (1, "turn.failed", int(retried))
+    assert words in done.failure
+    assert endpoint.request_count == (0 if fault == "connection-refused" else 1 + int(retried))
     assert codex.files() == OLD
 
 
@@ -90,22 +93,6 @@ def test_an_exhausted_quota_has_words_of_its_own_in_the_newer_version_only(codex
 
     assert (done.exit_status, done.last, endpoint.request_count) == (1, "turn.failed", 1)
     assert ("Quota exceeded" if codex.version == "0.155.1" else "last status: 429") in done.failure
-
-
-@pytest.mark.parametrize("fault", ["rate-limited", "retry-after", "usage-limit"])
-def test_a_rate_limit_is_never_retried(codex: Bare, model: LoopbackModel, fault: str) -> None:
-    done, endpoint = turn(codex, model, fault, retries=2)
-
-    assert (done.transient, endpoint.request_count) == (0, 1)
-
-
-@pytest.mark.parametrize("fault", ["unauthorized", "server-error", "cut", "malformed", "response-failed"])
-def test_other_faults_are_retried_as_often_as_the_provider_setting_says(
-    codex: Bare, model: LoopbackModel, fault: str
-) -> None:
-    done, endpoint = turn(codex, model, fault, retries=1)
-
-    assert (done.last, done.transient, endpoint.request_count) == ("turn.failed", 1, 2)
 
 
 def test_transient_errors_are_reported_and_then_the_turn_succeeds(codex: Bare, model: LoopbackModel) -> None:

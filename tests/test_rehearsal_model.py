@@ -65,6 +65,11 @@ def post(base_url: str, request: dict[str, Any], path: str = "responses") -> tup
         return response.status, response.read()
 
 
+def drain(received: socket.socket) -> None:
+    while received.recv(4096):
+        continue
+
+
 def events(body: bytes) -> list[dict[str, Any]]:
     """The events of a stream; an event may have many lines of data."""
     blocks = body.decode().split("\n\n")[:-1]
@@ -77,7 +82,7 @@ def item(endpoint: Endpoint, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def usage(endpoint: Endpoint, request: dict[str, Any]) -> dict[str, Any] | None:
-    response = events(post(endpoint.base_url, request)[1])[-1]["response"]
+    response: dict[str, dict[str, Any]] = events(post(endpoint.base_url, request)[1])[-1]["response"]
     return response.get("usage")
 
 
@@ -270,12 +275,10 @@ def test_the_end_of_a_call_hangs_up_on_an_agent_that_still_waits(model: Loopback
         received = connection.sock
         received.settimeout(0.3)
         with pytest.raises(TimeoutError):
-            while received.recv(4096):
-                pass
+            drain(received)
         received.settimeout(5)
         began = time.monotonic()
-    while received.recv(4096):
-        pass
+    drain(received)
     connection.close()
 
     assert time.monotonic() - began < 1

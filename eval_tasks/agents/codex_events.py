@@ -28,9 +28,9 @@ _SPENT = re.compile(
 )
 _RATE = re.compile(r"status:? 429\b|rate limit|too many requests", re.IGNORECASE)
 _RETRY_IN = re.compile(
-    r"try again in (\d+(?:\.\d+)?) ?(ms|milliseconds?|s|sec(?:onds?)?|m|min(?:utes?)?|h|hours?|d|days?)\b"
+    r"(?i:try again in) (\d+(?:\.\d+)?) ?(ms|milliseconds?|s|sec(?:onds?)?|m|min(?:utes?)?|h|hours?|d|days?)\b"
 )
-_RETRY_AT = re.compile(r"try again at ((?:[A-Z][a-z]{2,8} \d{1,2}(?:st|nd|rd|th)?, \d{4},? )?\d{1,2}:\d\d ?[AP]M)")
+_RETRY_AT = re.compile(r"(?i:try again at) ((?:[A-Z][a-z]{2,8} \d{1,2}(?:st|nd|rd|th)?, \d{4},? )?\d{1,2}:\d\d ?[AP]M)")
 _SECONDS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "s": 1.0, "h": 3600.0, "d": 86400.0}
 _SKILL_FAULT = re.compile(r"\bskills?\b", re.IGNORECASE)
 _SKILL_BUDGET = re.compile(r"skills context budget", re.IGNORECASE)
@@ -39,6 +39,9 @@ _SANDBOX_ERROR = re.compile(
 )
 _START_ERROR = re.compile(r"sandbox helper failed|\bbwrap: ")
 _LOAD_ERROR = re.compile(r"\bcodex_core\S*: failed to (?:load skill|install system skills)")
+_MOST_COMMANDS = 1000
+"""An endless loop of commands is looked through for skills no further."""
+
 _TURN_EVENTS = ("thread.", "turn.", "item.")
 
 
@@ -266,7 +269,7 @@ def _opened(
 ) -> tuple[set[str], int]:
     ids: set[str] = set()
     unknown = 0
-    for item in commands:
+    for item in commands[:_MOST_COMMANDS]:
         if item.failed and _SANDBOX_ERROR.search(item.output):
             continue
         found, others = skill_reads.opened(item.command, installed, skills=skills, roots=roots, cwd=cwd)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+import string
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 _FILE = "SKILL.md"
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _SCRIPT_FLAG = re.compile(r"-[a-z]*c[a-z]*")
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n.*?\n[ \t]*\2[ \t]*(?=\n|$)", re.DOTALL)
-_INTERPRETER = re.compile(r"(?:^|[;&|(\s])(?:python[\d.]*|node|perl|ruby|bash|sh)\b[^\n;&|]*$")
-_EMBEDDED = re.compile(r"[\w.,$~{}*/+@-]*" + re.escape(_FILE))
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1")
+_INTERPRETER = re.compile(r"python[\d.]*|node|perl|ruby|bash|sh")
+_IN_A_PATH = frozenset(string.ascii_letters + string.digits + "_.,$~{}*/+@-")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _SEPARATORS = frozenset({";", "&&", "||", "|", "&", "\n", "(", ")", ";;", "|&"})
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
@@ -56,6 +57,9 @@ _NO_READERS = frozenset(
     ]
 )
 _EXPANSIONS_LIMIT = 64
+_LONGEST_PATH = 4096
+_LONGEST_COMMAND = 16_384
+"""Beyond that a command is text that is written somewhere, and taking it apart would cost seconds."""
 
 
 def opened(
@@ -78,7 +82,9 @@ def opened(
     """
     ids: set[str] = set()
     unknown: set[str] = set()
-    for path in _read_paths(_script(command), roots, cwd):
+    if _FILE not in command:
+        return ids, 0
+    for path in _read_paths(_script(command[:_LONGEST_COMMAND]), roots, cwd):
         if path.startswith(f"{cwd.rstrip('/')}/"):
             continue
         folder = posixpath.basename(posixpath.dirname(path))
@@ -104,25 +110,36 @@ def _script(command: str) -> str:
 
 def _read_paths(script: str, roots: Mapping[str, str], cwd: str) -> Iterator[str]:
     """Yield the absolute path of every SKILL.md that a script gives to a command as something to read."""
-    if _FILE not in script:
-        return
-    script = _HEREDOC.sub(_without_text, script)
-    for words in _simple_commands(script):
+    for words in _simple_commands("\n".join(_without_texts(script.split("\n")))):
         name, arguments = _command_of(words)
         if name in {"cd", "pushd"} and arguments:
             cwd = _absolute(arguments[0], roots, cwd)
         if name in _NO_READERS or _edits_in_place(name, arguments):
             continue
         for word in words:
-            for text in _EMBEDDED.findall(word):
+            for text in _embedded(word):
                 for path in _braced(text):
                     yield _absolute(path, roots, cwd)
 
 
-def _without_text(heredoc: re.Match[str]) -> str:
-    """Return a here-document's line without its text, which is written or printed, unless an interpreter runs it."""
-    before = heredoc.string[: heredoc.start()]
-    return heredoc[0] if _INTERPRETER.search(before[before.rfind("\n") + 1 :]) else heredoc[3]
+def _without_texts(lines: Sequence[str]) -> Iterator[str]:
+    """Yield a script's lines without here-documents, which are written or printed unless an interpreter runs them."""
+    rest = iter(lines)
+    for line in rest:
+        heredoc = _HEREDOC.search(line)
+        if heredoc is None or _runs_its_input(line[: heredoc.start()]):
+            yield line
+            continue
+        yield line[: heredoc.start()] + line[heredoc.end() :]
+        for text in rest:
+            if text.strip() == heredoc[2]:
+                break
+
+
+def _runs_its_input(line: str) -> bool:
+    """Return whether the last command of a line is an interpreter."""
+    name, _ = _command_of(re.split(r"[;&|(]", line)[-1].split())
+    return _INTERPRETER.fullmatch(name) is not None
 
 
 def _simple_commands(script: str) -> Iterator[list[str]]:
@@ -159,6 +176,19 @@ def _edits_in_place(name: str, arguments: list[str]) -> bool:
     return name in {"sed", "perl"} and any(re.match(r"-\w*i|--in-place", word) for word in arguments)
 
 
+def _embedded(word: str) -> Iterator[str]:
+    """Yield every path in a word that ends in SKILL.md, also inside a program's text."""
+    done = 0
+    at = word.find(_FILE)
+    while at >= 0:
+        start = at
+        while start > max(done, at - _LONGEST_PATH) and word[start - 1] in _IN_A_PATH:
+            start -= 1
+        done = at + len(_FILE)
+        yield word[start:done]
+        at = word.find(_FILE, done)
+
+
 def _braced(text: str) -> Iterator[str]:
     """Yield what a word with braces stands for, up to a limit."""
     waiting = [text]
@@ -180,4 +210,6 @@ def _absolute(path: str, roots: Mapping[str, str], cwd: str) -> str:
                 path = value + path[len(spelling) :]
     if path == "~" or path.startswith("~/"):
         path = roots.get("HOME", "") + path[1:]
+    if path.startswith(("$", "~")):
+        return f"/{path}"  # Wherever that is, it is not the workspace.
     return posixpath.normpath(posixpath.join(cwd, path))

@@ -169,6 +169,7 @@ def _discordance(pairs: Sequence[CasePair]) -> dict[str, Any]:
         "wins": [pair.case_id for pair in pairs if pair.difference > 0],
         "ties": {
             "cases": len(ties),
+            "caseIds": [pair.case_id for pair in ties],
             "bothPassed": sum(pair.arm_passes == pair.repeats for pair in ties),
             "bothFailed": sum(pair.arm_passes == 0 for pair in ties),
             "mixed": sum(0 < pair.arm_passes < pair.repeats for pair in ties),

@@ -26,7 +26,7 @@ UPPER_LIMITS = (0.8, 0.95)
 LARGEST = 1_000_000
 """Cases above which no size is looked for."""
 
-_TAIL = 9
+_TAIL = 7
 """Standard deviations of the number of losses that the exact sum covers."""
 
 _TEETH = 48
@@ -164,23 +164,23 @@ def _enough_wins(losses: Any, n: Any, target: Target) -> Any:
     """Return the fewest sufficient wins for an array of losses; one more than there is room for means never."""
     import numpy as np  # noqa: PLC0415
 
-    low, high = np.zeros_like(losses), n - losses + 1
+    room = n - losses
+    if target.method == PRIMARY:
+        ahead = n * (np.sqrt(2 * target.threshold / n) - target.margin)
+        return np.clip(losses + np.floor(ahead).astype(np.int64) + 1, 0, room + 1)
+    low, high = np.zeros_like(losses), room + 1
     while np.any(low < high):
         middle = (low + high) // 2
-        held = _clear_all(losses, middle, n, target)
+        held = (middle > room) | _betting_clears(losses, middle, n, target)
         low, high = np.where(held | (low >= high), low, middle + 1), np.where(held & (low < high), middle, high)
     return low
 
 
-def _clear_all(losses: Any, wins: Any, n: Any, target: Target) -> Any:
-    """Decide `clears` for arrays of losses and wins; wins beyond the room count as sufficient."""
+def _betting_clears(losses: Any, wins: Any, n: Any, target: Target) -> Any:
+    """Decide `clears` by optimized betting for arrays of losses and wins."""
     import numpy as np  # noqa: PLC0415
     from scipy import special  # noqa: PLC0415
 
-    beyond = wins > n - losses
-    if target.method == PRIMARY:
-        radius = np.sqrt(2 * target.threshold / n)
-        return beyond | ((wins - losses) / n - radius > -target.margin)
     margin, loss, win = target.margin, 1 - target.margin, 1 + target.margin
     ties = np.maximum(n - losses - wins, 0)
     drift = wins * win + ties * margin - losses * loss
@@ -188,8 +188,8 @@ def _clear_all(losses: Any, wins: Any, n: Any, target: Target) -> Any:
     linear = ties * margin * (win - loss) - losses * loss * (margin + win) + wins * win * (margin - loss)
     bet = (linear + np.sqrt(linear * linear + 4 * square * np.maximum(drift, 0))) / (2 * square)
     lost = np.where(losses > 0, np.minimum(bet * loss, 1 - 1e-15), 0)
-    statistic = special.xlog1py(losses, -lost) + special.xlog1py(ties, bet * margin) + special.xlog1py(wins, bet * win)
-    return beyond | ((drift > 0) & (statistic > target.threshold))
+    statistic = special.xlog1py(losses, -lost) + ties * np.log1p(bet * margin) + wins * np.log1p(bet * win)
+    return (drift > 0) & (statistic > target.threshold)
 
 
 @lru_cache(maxsize=512)

@@ -24,7 +24,7 @@ from eval_tasks.grading.messages import Answer, Look, MessageRefused, Ready, Run
 _CHUNK = 65_536
 _TAIL_BYTES = 4_096
 _EXIT_SECONDS = 2.0
-_BUSY_SHARE = 0.1
+_BUSY_SHARE = 0.05
 """Share of the wall limit that a process must have computed to be called busy; honest ones need a hundredth."""
 _RUNNABLE = frozenset({b"R", b"D"})
 _HEAP_LIMIT_SIGNALS = frozenset({signal.SIGABRT, signal.SIGTRAP})

@@ -44,7 +44,8 @@ class Mutant:
         """Return the name that tells this mutant of a module from all others."""
         before = module[: self.start]
         line, column = before.count("\n") + 1, self.start - before.rfind("\n")
-        return f"{path}:{line}:{column} {module[self.start : self.end]} -> {self.text or 'nothing'}"
+        old, new = (" ".join(text.split()) for text in (module[self.start : self.end], self.text))
+        return f"{path}:{line}:{column} {old} -> {new or 'nothing'}"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The model catalog of a rehearsal's install: the agent's own, with the registered model's context window pinned.
 
-Pure; it must never change what else the agent knows of its models, or the rehearsed agent would no longer be told what users' agents are told.
+Pure; it must never change anything else, or the rehearsed agent would be told other things than users' agents are.
 """
 
 from __future__ import annotations

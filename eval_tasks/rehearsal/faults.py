@@ -69,6 +69,7 @@ FAULTS: Mapping[str, Spoil] = {
     "malformed": _always(Reply(_GARBLED)),
     "response-failed": _ended("response.failed", error={"code": "server_error", "message": "It failed."}),
     "response-rate-limited": _ended("response.failed", error=_RATE_LIMIT),
+    "response-quota": _ended("response.failed", error={"code": "insufficient_quota", "message": "No credit."}),
     "response-incomplete": _ended("response.incomplete", incomplete_details={"reason": "max_output_tokens"}),
     "empty": _ended("response.completed"),
     "connection-refused": lambda honest: replace(honest, fault=Fault(refused=True)),

@@ -64,7 +64,19 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
+def skills(count: int) -> str:
+    """Write a number of skills.
+
+    Examples
+    --------
+    >>> skills(1), skills(197)
+    ('1 skill', '197 skills')
+    """
+    return words.plural(count, "skill")
+
+
 NAMES: Mapping[str, Callable[..., str]] = {
+    "skills": skills,
     "arm": words.arm,
     "method": words.METHODS.__getitem__,
     "measure": words.MEASURES.__getitem__,

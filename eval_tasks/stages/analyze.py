@@ -85,14 +85,48 @@ def analyze(  # noqa: PLR0917 - the six kinds of records, in the order in which 
     }
 
 
+_ATTEMPT = ("number", "reason", "date", "commit")
+_AGENT = ("kind", "version", "fingerprint", "backend", "model", "effort")
+_ANALYSIS = (
+    "primary",
+    "additional",
+    "familywiseAlpha",
+    "marginPoints",
+    "minimumCases",
+    "minimumProbes",
+    "estimand",
+    "comparisons",
+)
+
+
 def _registration(registration: Record) -> dict[str, Any]:
     design, digest = registration["design"], digests.of_value(registration)
-    corpus, library, sources = design["corpus"], design["library"], design["sources"]
     return {
         "id": digests.short(digest),
         "digest": digest,
         "name": design["name"],
-        "attempt": {key: registration["attempt"].get(key) for key in ("number", "reason", "date", "commit")},
+        "attempt": {key: registration["attempt"].get(key) for key in _ATTEMPT},
+        **_bound_inputs(design),
+        "arms": list(design["arms"]),
+        "repeats": design["repeats"],
+        "agent": {key: design["agent"][key] for key in _AGENT},
+        "selector": design["selector"],
+        "script": None if design["rehearsal"] is None else digests.of_value(design["rehearsal"]),
+        "analysis": {key: design["analysis"][key] for key in _ANALYSIS},
+        "sources": [
+            {"bound": name, "files": len(files), "digest": digests.of_entries(files)}
+            for name, files in sorted(design["sources"].items())
+        ],
+        "runtime": _runtime(design["runtime"]),
+        "overrides": sorted(design["overrides"]),
+        "acceptedShortfall": design["acceptedShortfall"],
+        "resumePolicy": design["resumePolicy"],
+    }
+
+
+def _bound_inputs(design: Record) -> dict[str, Any]:
+    corpus, library = design["corpus"], design["library"]
+    return {
         "corpus": {
             **{key: corpus[key] for key in ("id", "sampling", "digest")},
             "cases": len(corpus["cases"]),
@@ -107,34 +141,6 @@ def _registration(registration: Record) -> dict[str, Any]:
             {"name": name, "id": profile["id"], "digest": profile["digest"], "skills": len(profile["skills"])}
             for name, profile in sorted(design["profiles"].items())
         ],
-        "arms": list(design["arms"]),
-        "repeats": design["repeats"],
-        "agent": {
-            key: design["agent"][key] for key in ("kind", "version", "fingerprint", "backend", "model", "effort")
-        },
-        "selector": design["selector"],
-        "script": None if design["rehearsal"] is None else digests.of_value(design["rehearsal"]),
-        "analysis": {
-            key: design["analysis"][key]
-            for key in (
-                "primary",
-                "additional",
-                "familywiseAlpha",
-                "marginPoints",
-                "minimumCases",
-                "minimumProbes",
-                "estimand",
-                "comparisons",
-            )
-        },
-        "sources": [
-            {"bound": name, "files": len(files), "digest": digests.of_entries(files)}
-            for name, files in sorted(sources.items())
-        ],
-        "runtime": _runtime(design["runtime"]),
-        "overrides": sorted(design["overrides"]),
-        "acceptedShortfall": design["acceptedShortfall"],
-        "resumePolicy": design["resumePolicy"],
     }
 
 
@@ -145,13 +151,13 @@ def _source(source: Any) -> str:
     return str(source) if _HARMLESS.fullmatch(str(source)) else "a local folder"
 
 
-def _runtime(runtime: Mapping[str, Any], prefix: str = "") -> list[dict[str, str]]:
+def _runtime(runtime: Mapping[str, Any]) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = []
     for name, value in sorted(runtime.items()):
         if isinstance(value, Mapping):
-            rows += _runtime(value, f"{prefix}{name} ")
+            rows += _runtime(value)
         elif _HARMLESS.fullmatch(str(value)):
-            rows.append({"name": f"{prefix}{name}", "value": str(value)})
+            rows.append({"name": name, "value": str(value)})
     return rows
 
 

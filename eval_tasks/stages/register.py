@@ -18,7 +18,9 @@ from eval_tasks.errors import ExperimentStopped
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
 from eval_tasks.registration import Registration
+from eval_tasks.stages import check_corpus
 from eval_tasks.stages.assemble import Assembly, Local, assemble, node_on_path
+from eval_tasks.stages.session import read_script
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ def register(project: Project, request: Request) -> list[str]:
     """
     local = Local(request.executable, node_on_path(), request.login_home)
     assembly = assemble(project, request.overrides, local)
-    parts = assembly.parts(accepted_shortfall=request.accept_shortfall)
+    if assembly.settings.rehearsing:
+        read_script(assembly)
+    parts = assembly.parts(proof=check_corpus.require(project), accepted_shortfall=request.accept_shortfall)
     design = registration.design(project, parts)
     forecast = _forecast(design)
     _refuse_shortfall(design, accepted=request.accept_shortfall)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eval_tasks import records
-from eval_tasks.report import html, junit, render, tables, words
+from eval_tasks.report import html, inspect_log, junit, render, tables, words
 
 SCHEMA_VERSION = "context-eval.report.v1"
 
@@ -37,4 +37,5 @@ def report(metrics: Mapping[str, Any]) -> dict[str, bytes]:
         "outcomes.csv": tables.outcomes_csv(metrics),
         "probes.csv": tables.probes_csv(metrics),
         "junit.xml": junit.junit(metrics),
+        **inspect_log.inspect_logs(metrics),
     }

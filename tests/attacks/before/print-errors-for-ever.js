@@ -1,2 +1,2 @@
 // Prints without end on standard error.
-for (;;) console.error('x'.repeat(4096));
+for (;;) require('node:fs').writeSync(2, 'x'.repeat(4096));

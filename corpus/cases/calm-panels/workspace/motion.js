@@ -4,7 +4,7 @@ const tokens = require('./tokens.json');
 const { isWeak } = require('./device.js');
 
 const KINDS = {
-  modal: { initial: { opacity: 0, scale: 0.95 }, animate: { opacity: 1, scale: 1 } },
+  modal: { initial: { opacity: 0, scale: 0.96 }, animate: { opacity: 1, scale: 1 } },
   toast: { initial: { opacity: 0, y: tokens.distance.medium }, animate: { opacity: 1, y: 0 } },
   page: { initial: { opacity: 0, y: tokens.distance.medium }, animate: { opacity: 1, y: 0 } },
   drawer: { initial: { opacity: 0, width: 0 }, animate: { opacity: 1, width: tokens.distance.drawer } },

@@ -8,7 +8,7 @@ const WAITING = new Set(['modal', 'toast', 'page', 'drawer']);
 function offset(kind) {
   switch (kind) {
     case 'modal':
-      return { scale: 0.95 };
+      return { scale: 0.96 };
     case 'drawer':
       return { scaleX: 0.01 };
     case 'tabs':

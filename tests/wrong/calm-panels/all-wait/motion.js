@@ -6,7 +6,7 @@ const { isWeak } = require('./device.js');
 const { small, medium, drawer } = tokens.distance;
 
 const KINDS = {
-  modal: { mode: 'wait', away: { scale: 0.95 }, rest: { scale: 1 } },
+  modal: { mode: 'wait', away: { scale: 0.96 }, rest: { scale: 1 } },
   toast: { mode: 'wait', away: { y: medium }, rest: { y: 0 } },
   page: { mode: 'wait', away: { y: medium }, rest: { y: 0 } },
   drawer: { mode: 'wait', away: { x: -drawer }, rest: { x: 0 } },

@@ -1,0 +1,14 @@
+'use strict';
+
+/** Repeatable random numbers from 0 up to 1; see README.md. */
+function generator(seed) {
+  let state = Number(seed) || 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+module.exports = { generator };

@@ -1,0 +1,500 @@
+"""The Codex module with both real binaries in their real sandbox, against the loopback model."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_tasks import library, processes, sandbox
+from eval_tasks.agents import AGENTS, codex
+from eval_tasks.agents.contract import Agent, Backend, Call, Executable, Reading
+from eval_tasks.errors import ExperimentStopped, FailureCode
+from eval_tasks.installs.build import Builder
+from eval_tasks.installs.profiles import Profile
+from eval_tasks.processes import Boxed, Finished, Level
+from eval_tasks.rehearsal.behaviour import Behaviour, Patch, Run, Say
+from eval_tasks.rehearsal.faults import spoiled
+from eval_tasks.rehearsal.model import Endpoint, LoopbackModel
+from eval_tasks.sandbox import AgentPlace
+from tests.sealed_places import DROP, PROJECT, located, work_folder
+
+pytestmark = pytest.mark.agent
+
+SKILLS = ("configure-ecc", "strategic-compact")
+NODE = Path(os.path.realpath(shutil.which("node") or "/usr/bin/node"))
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-hi\n+ho\n*** End Patch\n"
+CANARY = "canary-5d41402a"
+BACKEND = Backend(rehearsal=True, model="gpt-5.5")
+
+
+@dataclass
+class Bench:
+    """One version of Codex with an install, ready for calls."""
+
+    executable: Executable
+    install: Path
+    work: Path
+    model: LoopbackModel
+    backend: Backend = BACKEND
+
+    def workspace(self) -> Path:
+        folder = self.work / "calls" / os.urandom(4).hex()
+        sandbox.make_work_folder(folder.parent, drop=DROP)
+        sandbox.make_work_folder(folder, drop=DROP)
+        place = folder / "w"
+        place.mkdir()
+        (place / "a.txt").write_text("hi\n")
+        sandbox.own(place, drop=DROP)
+        return place
+
+    def sealed(self, workspace: Path | None = None, auth: Path | None = None) -> AgentPlace:
+        return codex.sealed(self.executable, self.install, workspace or self.workspace(), NODE, auth)
+
+    def run(self, call: Call, wall_seconds: float = 60) -> Finished:
+        return processes.run(
+            call.command,
+            environment=call.environment,
+            stdin=call.stdin,
+            wall_seconds=wall_seconds,
+            stdout_bytes=call.stdout_bytes,
+        )
+
+    def other(self, backend: Backend, retries: int = 4) -> Bench:
+        """Return a bench whose install has the same skills and another configuration."""
+        install = self.install.with_name(os.urandom(4).hex())
+        shutil.copytree(self.install, install)
+        bare = codex.sealed(self.executable, self.install, None)
+        config = codex.config_text(backend, bare)
+        assert "stream_max_retries = 4" in config
+        (install / codex.CONFIG).write_text(config.replace("stream_max_retries = 4", f"stream_max_retries = {retries}"))
+        (install / codex.CATALOG).write_bytes(codex.catalog(bare, backend.model))
+        return replace(self, install=install, backend=backend)
+
+    def play(self, behaviour: Behaviour, workspace: Path | None = None) -> tuple[Finished, Reading, Endpoint]:
+        """Make one sealed task call and return its end, what it says, and what the model saw."""
+        with self.model.play(behaviour) as endpoint:
+            place = self.sealed(workspace)
+            finished = self.run(codex.task_call(place, self.backend, b"Do it.", endpoint.base_url))
+        return finished, codex.read(finished, SKILLS), endpoint
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LoopbackModel]:
+    with LoopbackModel() as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=codex.VERSIONS)
+def bench(request: pytest.FixtureRequest, model: LoopbackModel) -> Iterator[Bench]:
+    with work_folder() as work:
+        executable = located(request.param, work)
+        install = work / "installs" / "a"
+        skills = library.load(PROJECT.modules / "ecc-universal" / "skills")
+        Builder(AGENTS["codex"], executable, BACKEND, skills).build(install, "lean", Profile("lean@1", SKILLS))
+        yield Bench(executable, install, work, model)
+
+
+@pytest.fixture(scope="module")
+def impatient(bench: Bench) -> Bench:
+    """The same agent without retries, for faults that would only be repeated."""
+    return bench.other(BACKEND, retries=0)
+
+
+def outputs(endpoint: Endpoint) -> str:
+    return "\n".join(str(output.get("output")) for output in endpoint.outputs)
+
+
+# Where it is
+
+
+def test_the_module_satisfies_the_agents_protocol() -> None:
+    agent: Agent = codex
+    assert AGENTS[agent.KIND] is codex
+
+
+@pytest.mark.parametrize("version", codex.VERSIONS)
+def test_every_way_to_name_an_executable_finds_its_native_binary(version: str, tmp_path: Path) -> None:
+    found = codex.in_modules(PROJECT.modules, version)
+    assert (found.kind, found.version) == ("codex", version)
+    assert found.native.read_bytes()[:4] == b"\x7fELF"
+    alias = PROJECT.modules / {"0.155.1": "codex", "0.154.0": "codex-0154"}[version]
+    link = tmp_path / "codex"
+    link.symlink_to(alias / "bin" / "codex.js")
+    for path in (alias / "bin" / "codex.js", link, found.native):
+        assert codex.at(path, version) == found
+
+
+def test_the_two_versions_are_two_binaries() -> None:
+    fingerprints = {codex.in_modules(PROJECT.modules, version).fingerprint for version in codex.VERSIONS}
+    assert {fingerprint[:8] for fingerprint in fingerprints} == {"0753dfe1", "3188814c"}
+
+
+@pytest.mark.parametrize("version", ["0.155.0", "0.156.0", "latest", ""])
+def test_an_unsupported_version_is_refused_with_the_list(version: str) -> None:
+    with pytest.raises(ExperimentStopped, match=r"not supported; choose one of 0\.154\.0, 0\.155\.1"):
+        codex.in_modules(PROJECT.modules, version)
+
+
+def test_an_executable_of_another_version_is_refused() -> None:
+    other = codex.in_modules(PROJECT.modules, "0.154.0").native
+    with pytest.raises(ExperimentStopped, match=r"is Codex 0\.154\.0, not 0\.155\.1"):
+        codex.at(other, "0.155.1")
+
+
+def test_what_is_no_codex_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "codex").write_text("#!/bin/sh\necho codex-cli 0.155.1\n")
+    (tmp_path / "codex").chmod(0o755)
+    (tmp_path / "codex.js").write_text("")
+    for path in (tmp_path / "codex", tmp_path / "nothing", tmp_path, tmp_path / "codex.js", Path("/bin/sh")):
+        with pytest.raises(ExperimentStopped) as stopped:
+            codex.at(path, "0.155.1")
+        assert "\n" not in str(stopped.value)
+    with pytest.raises(ExperimentStopped, match="doit toolchain"):
+        codex.in_modules(tmp_path, "0.155.1")
+
+
+# A task call
+
+
+def test_a_task_call_works_through_the_agents_own_tools(bench: Bench) -> None:
+    steps = (Run("echo x > b.txt; node --version"), Patch(PATCH), Run("cat ~/.codex/skills/configure-ecc/SKILL.md"))
+    workspace = bench.workspace()
+    finished, reading, endpoint = bench.play(Behaviour("works", (*steps, Say("done"))), workspace)
+    assert (reading.failure, reading.message) == (None, "done")
+    assert (reading.commands, reading.failed_commands, reading.patches, reading.failed_patches) == (2, 0, 1, 0)
+    assert (reading.opened_skills, reading.unknown_opens, reading.install_alarms) == (("configure-ecc",), 0, 0)
+    assert reading.usage is not None
+    assert reading.usage.input_tokens > reading.usage.cached_input_tokens > 0
+    assert (workspace / "a.txt").read_text() == "ho\n"
+    assert (workspace / "b.txt").read_text() == "x\n"
+    assert finished.contained == processes.Contained(True, True, Level.SEALED)
+    node = subprocess.run([NODE, "--version"], capture_output=True, check=True, text=True).stdout
+    assert node in outputs(endpoint)
+
+
+def test_the_prompt_arrives_byte_for_byte_and_is_no_argument(bench: Bench) -> None:
+    prompt = "--help resume \u00e9 \U0001f600 `x` $(id)\n\n  end  \n"
+    with bench.model.play(Behaviour("says", (Say("ok"),))) as endpoint:
+        call = codex.task_call(bench.sealed(), bench.backend, prompt.encode(), endpoint.base_url)
+        assert codex.read(bench.run(call), SKILLS).failure is None
+    last = endpoint.requests[0]["input"][-1]
+    assert [part["text"] for part in last["content"]] == [prompt]
+    assert isinstance(call.command, Boxed)
+    assert not any("resume" in part for part in (*call.command.options, *call.command.program))
+
+
+def test_the_model_is_told_neutral_places_and_the_installs_skills(bench: Bench) -> None:
+    _, _, endpoint = bench.play(Behaviour("says", (Say("ok"),)))
+    told = json.dumps(endpoint.requests[0])
+    assert "`/h/.codex/skills`" in told
+    assert "<cwd>/w</cwd>" in told
+    assert all(f"- {skill}: " in told for skill in SKILLS)
+    for word in (os.fspath(bench.work), os.fspath(PROJECT.root), "workbench", "rehears", "manual-lean", "auto-lean"):
+        assert word not in told
+    names = [tool.get("name") for tool in endpoint.requests[0]["tools"]]
+    assert "exec_command" in names
+    assert not {"spawn_agent", "web_search"} & set(names)
+
+
+def test_the_agent_cannot_write_beyond_its_workspace_or_reach_a_network(bench: Bench, authority: str) -> None:
+    script = (
+        "for f in /tmp/x /h/x ~/.codex/config.toml ~/.codex/skills/x /w/.git/x /var/tmp/x /opt/agent/x; "
+        "do echo 1 2>/dev/null > $f && echo wrote $f; done; "
+        f"node -e \"fetch('{authority}').then(() => console.log('reached'), e => console.log('refused'))\"; "
+        f"ls -d {PROJECT.root} {bench.work} /root"
+    )
+    with bench.model.play(Behaviour("pries", (Run(script), Say("ok")))) as endpoint:
+        finished = bench.run(codex.task_call(bench.sealed(), bench.backend, b"Do it.", endpoint.base_url))
+    said = outputs(endpoint)
+    assert codex.read(finished, SKILLS).failure is None
+    assert "wrote" not in said
+    assert "refused" in said
+    assert said.count("No such file") >= 3
+
+
+def test_config_and_skills_are_unchanged_by_a_call(bench: Bench) -> None:
+    before = {path: path.stat() for path in bench.install.rglob("*") if path.is_file()}
+    bench.play(Behaviour("works", (Run("true"), Say("ok"))))
+    after = {path: path.stat() for path in bench.install.rglob("*") if path.is_file()}
+    assert {path: (s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in before.items()} == {
+        path: (s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in after.items()
+    }
+
+
+def test_a_code_mode_model_works_too(bench: Bench) -> None:
+    workspace = bench.workspace()
+    code_mode = bench.other(replace(bench.backend, model="gpt-6-astra"))
+    steps = (Run("echo x > b.txt"), Patch(PATCH), Say("done"))
+    _, reading, endpoint = code_mode.play(Behaviour("works", steps), workspace)
+    assert (reading.failure, reading.commands, reading.patches) == (None, 1, 1)
+    assert (workspace / "a.txt").read_text() == "ho\n"
+    # Sub-agents would spend outside the turn's usage.
+    assert "spawn_agent" not in json.dumps(endpoint.requests[0])
+
+
+def test_an_invented_model_has_the_tools_and_window_of_a_known_one(bench: Bench) -> None:
+    entry = json.loads(codex.catalog(bench.sealed(), "made-up-model"))["models"][0]
+    known = json.loads(codex.catalog(bench.sealed(), "gpt-5.5"))["models"][0]
+    assert entry == {**known, "slug": "made-up-model"}
+    assert entry["context_window"] == 272_000
+
+
+# A proposal call
+
+
+def test_a_proposal_call_has_no_shell_and_a_fixed_answer(bench: Bench) -> None:
+    answer = '{"selectedIds": ["configure-ecc"]}'
+    with bench.model.play(Behaviour("proposes", (Say(answer),))) as endpoint:
+        place = codex.sealed(bench.executable, bench.install, None)
+        call = codex.proposal_call(place, bench.backend, b"Which?", endpoint.base_url)
+        reading = codex.read(bench.run(call), SKILLS)
+    assert (reading.failure, reading.message) == (None, answer)
+    assert call.stdout_bytes == 64 * 1024
+    request = endpoint.requests[0]
+    assert not {"exec_command", "write_stdin", "view_image"} & {tool.get("name") for tool in request["tools"]}
+    assert "`sandbox_mode` is `read-only`" in json.dumps(request)
+    shape = request["text"]["format"]
+    assert (shape["type"], shape["schema"]["required"]) == ("json_schema", ["selectedIds"])
+    # A task call is not told of that shape, and its home does not hold it.
+    _, _, task = bench.play(Behaviour("lists", (Run("ls -a ~/.codex"), Say("ok"))))
+    assert codex.ANSWER_SCHEMA not in outputs(task)
+    assert "format" not in task.requests[0].get("text", {})
+
+
+def test_a_long_proposal_is_stopped_at_its_cap(bench: Bench) -> None:
+    with bench.model.play(Behaviour("talks", (Say("x" * 100_000),))) as endpoint:
+        place = codex.sealed(bench.executable, bench.install, None)
+        reading = codex.read(bench.run(codex.proposal_call(place, bench.backend, b"?", endpoint.base_url)), SKILLS)
+    assert reading.failure is FailureCode.OUTPUT_LIMIT
+
+
+# Credentials
+
+
+def token(seconds: int) -> str:
+    claims = {"exp": int(time.time()) + seconds, "https://api.openai.com/auth": {"chatgpt_account_id": "account-1"}}
+    parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in ({}, claims)]
+    return ".".join([*parts, "x"])
+
+
+class Authority(BaseHTTPRequestHandler):
+    """Renews every login."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"id_token": token(3600), "access_token": token(3600), "refresh_token": "renewed"}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def authority() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Authority) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/oauth/token"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_lent_login_is_renewed_in_place_and_hidden_from_the_shell(bench: Bench, authority: str) -> None:
+    bench = bench.other(replace(bench.backend, authentication="login-home", refresh_url=authority))
+    workspace = bench.workspace()
+    auth = workspace.parent / "auth.json"
+    tokens = {"id_token": token(-60), "access_token": token(-60), "refresh_token": CANARY, "account_id": "account-1"}
+    login = {"auth_mode": "chatgpt", "OPENAI_API_KEY": None, "tokens": tokens, "last_refresh": "2026-01-01T00:00:00Z"}
+    auth.write_text(json.dumps(login))
+    auth.chmod(0o600)
+    sandbox.own(auth, drop=DROP)
+    before = auth.stat()
+    script = "for f in ~/.codex/auth.json /proc/*/root/h/.codex/auth.json; do cat $f; cp $f stolen; ln $f linked; done"
+    with bench.model.play(Behaviour("steals", (Run(script), Say("ok")))) as endpoint:
+        call = codex.task_call(bench.sealed(workspace, auth), bench.backend, b"Do it.", endpoint.base_url)
+        finished = bench.run(call)
+    assert codex.read(finished, SKILLS).failure is None
+    assert json.loads(auth.read_text())["tokens"]["refresh_token"] == "renewed"
+    assert auth.stat().st_ino == before.st_ino
+    said = outputs(endpoint)
+    assert "renewed" not in said
+    assert CANARY not in said
+    assert "Permission denied" in said
+    assert not {"stolen", "linked"} & set(os.listdir(workspace))
+
+
+def test_an_api_key_reaches_the_agent_process_only(bench: Bench) -> None:
+    bench = bench.other(replace(bench.backend, authentication="api-key"))
+    script = "env; cat /proc/*/environ | tr '\\0' '\\n'; grep -rs canary ~ /tmp /w; ls -A ~/.codex"
+    with bench.model.play(Behaviour("looks", (Run(script), Say("ok")))) as endpoint:
+        call = codex.task_call(bench.sealed(), bench.backend, b"Do it.", endpoint.base_url, CANARY)
+        finished = bench.run(call)
+    assert codex.read(finished, SKILLS).failure is None
+    assert call.environment["CODEX_API_KEY"] == CANARY
+    assert isinstance(call.command, Boxed)
+    assert CANARY not in repr(call)
+    assert CANARY not in " ".join((*call.command.options, *call.command.program))
+    assert CANARY not in outputs(endpoint)
+    assert CANARY not in json.dumps(endpoint.requests)
+    assert "shell_snapshots" not in outputs(endpoint)
+
+
+def test_a_credential_or_address_that_was_not_registered_is_a_fault_of_ours(bench: Bench) -> None:
+    place = bench.sealed()
+    with pytest.raises(ValueError, match="key"):
+        codex.task_call(place, bench.backend, b"x", "http://127.0.0.1:9/v1", "key")
+    with pytest.raises(ValueError, match="key"):
+        codex.task_call(place, replace(bench.backend, authentication="api-key"), b"x", "http://127.0.0.1:9/v1")
+    with pytest.raises(ValueError, match="loopback"):
+        codex.task_call(place, bench.backend, b"x")
+    with pytest.raises(ValueError, match="loopback"):
+        codex.task_call(place, Backend(rehearsal=False, model="gpt-5.5"), b"x", "http://127.0.0.1:9/v1")
+
+
+def test_the_agents_environment_holds_nothing_of_ours(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_API_KEY", CANARY)
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    call = codex.task_call(bench.sealed(), bench.backend, b"x", "http://127.0.0.1:9/v1")
+    assert set(call.environment) == {"PATH", "HOME", "CODEX_HOME", "TMPDIR", "LANG"}
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "stops"),
+    [
+        ("unauthorized", "authentication", True),
+        ("rate-limited", "rate-limited", False),
+        ("usage-limit", "rate-limited", True),
+        ("cut", "agent-failed", False),
+        ("connection-refused", "agent-failed", False),
+    ],
+)
+def test_a_fault_of_the_provider_has_its_code(impatient: Bench, fault: str, code: str, stops: bool) -> None:
+    finished, reading, _ = impatient.play(spoiled(f"fault:{fault}", Behaviour(fault, (Run("true"), Say("ok")))))
+    assert (reading.failure, reading.stops_run, reading.usage) == (code, stops, None)
+    assert finished.exit_status == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "transient", "known"), [("transient", 4, True), ("zero-usage", 0, False), ("missing-usage", 0, False)]
+)
+def test_a_fault_that_the_agent_survives_is_no_failure(bench: Bench, fault: str, transient: int, known: bool) -> None:
+    _, reading, _ = bench.play(spoiled(f"fault:{fault}", Behaviour(fault, (Say("ok"),))))
+    assert (reading.failure, reading.transient_errors) == (None, transient)
+    assert (reading.usage is not None) is known
+
+
+@pytest.mark.parametrize("fault", ["no-headers", "endless-loop"])
+def test_a_call_that_would_never_end_is_ended_in_time(bench: Bench, fault: str) -> None:
+    with bench.model.play(spoiled(f"fault:{fault}", Behaviour(fault, (Say("ok"),)))) as endpoint:
+        for wall_seconds in (2.0, 8.0, 32.0):
+            call = codex.task_call(bench.sealed(), bench.backend, b"Do it.", endpoint.base_url)
+            finished = bench.run(call, wall_seconds)
+            assert codex.read(finished, SKILLS).failure is FailureCode.CALL_TIMEOUT
+            assert finished.contained == processes.Contained(True, True, Level.SEALED)
+            if endpoint.request_count:
+                break  # On a busy machine the agent may not have come so far yet.
+    assert endpoint.request_count
+
+
+def test_an_agent_whose_own_sandbox_cannot_start_says_so(bench: Bench) -> None:
+    with bench.model.play(Behaviour("works", (Run("true"), Say("ok")))) as endpoint:
+        call = codex.task_call(bench.sealed(), bench.backend, b"Do it.", endpoint.base_url)
+        assert isinstance(call.command, Boxed)
+        poor = replace(call.command, options=("--disable-userns", *call.command.options))
+        reading = codex.read(bench.run(replace(call, command=poor)), SKILLS)
+    assert reading.failure is FailureCode.SANDBOX_UNAVAILABLE
+
+
+# Level agent-sandbox
+
+
+def test_without_an_outer_box_the_agents_own_sandbox_denies_the_rest(bench: Bench) -> None:
+    secret = bench.work / "submissions"
+    secret.mkdir(exist_ok=True)
+    (secret / "grader").write_text(CANARY)
+    sandbox.make_readable(secret)
+    backend = replace(bench.backend, denied=(os.fspath(secret), os.fspath(PROJECT.root)))
+    workspace = bench.workspace()
+    place = codex.unsealed(bench.executable, bench.install, backend, call=workspace.parent, workspace=workspace)
+    script = (
+        f"pwd; cat {secret}/grader; ls {PROJECT.root}/tests; echo 1 > /tmp/x-{CANARY} && echo wrote; "
+        "head -3 ~/.codex/skills/configure-ecc/SKILL.md; (setsid sleep 300 &) ; echo x > b.txt"
+    )
+    with bench.model.play(Behaviour("pries", (Run(script), Patch(PATCH), Say("ok")))) as endpoint:
+        finished = bench.run(codex.task_call(place, backend, b"Do it.", endpoint.base_url))
+    reading = codex.read(finished, SKILLS, place)
+    said = outputs(endpoint)
+    assert (reading.failure, reading.opened_skills) == (None, ("configure-ecc",))
+    assert finished.contained == processes.Contained(True, True, Level.AGENT_SANDBOX)
+    assert os.fspath(workspace) in said
+    assert "name: configure-ecc" in said
+    assert CANARY not in said.replace(f"x-{CANARY}", "")
+    assert "wrote" not in said
+    assert "synthetic_records" not in said
+    assert (workspace / "a.txt").read_text() == "ho\n"
+    assert (workspace / "b.txt").read_text() == "x\n"
+
+
+# What it shows of its skills
+
+
+@pytest.mark.parametrize("rehearsal", [True, False])
+def test_discovery_lists_the_install_and_the_agents_own_skills(bench: Bench, rehearsal: bool) -> None:
+    backend = replace(bench.backend, rehearsal=rehearsal)
+    place = codex.sealed(bench.executable, bench.install, None, network=False)
+    discovery = codex.discover(place)
+    assert discovery.ids(system=False) == list(SKILLS)
+    assert len(discovery.ids(system=True)) == 6
+    assert (discovery.strangers, discovery.faults) == ((), 0)
+    exposure = codex.exposure(place, backend, discovery)
+    assert (exposure.installed, exposure.listed, exposure.own_installed, exposure.own_listed) == (2, 2, 6, 5)
+    assert (exposure.shortened_ids, exposure.dropped_ids) == ((), ())
+    assert 5_000 < exposure.startup_context_bytes < 10_000
+
+
+def test_a_window_too_small_drops_and_shortens_skills(bench: Bench) -> None:
+    entry = json.loads(codex.catalog(bench.sealed(), "gpt-5.5"))["models"][0]
+    small = bench.work / "installs" / "small"
+    shutil.copytree(bench.install, small, dirs_exist_ok=True)
+    narrow = {**entry, "context_window": 10_000, "max_context_window": 10_000}
+    (small / codex.CATALOG).write_text(json.dumps({"models": [narrow]}))
+    place = codex.sealed(bench.executable, small, None, network=False)
+    exposure = codex.exposure(place, bench.backend, codex.discover(place))
+    assert exposure.installed == 2
+    assert len(exposure.shortened_ids) + len(exposure.dropped_ids) == 2
+
+
+def test_discovery_reports_strangers_and_faults(bench: Bench) -> None:
+    odd = bench.work / "installs" / "odd"
+    shutil.copytree(bench.install, odd, dirs_exist_ok=True)
+    for name, text in (("deep/er", "---\nname: deep\ndescription: d\n---\n"), ("broken", "no front matter")):
+        (odd / "skills" / name).mkdir(parents=True, exist_ok=True)
+        (odd / "skills" / name / "SKILL.md").write_text(text)
+    sandbox.make_readable(odd)
+    discovery = codex.discover(codex.sealed(bench.executable, odd, None, network=False))
+    assert discovery.strangers == ("deep",)
+    assert discovery.faults == 1
+    assert discovery.ids(system=False) == list(SKILLS)
+    with bench.model.play(Behaviour("says", (Say("ok"),))) as endpoint:
+        place = codex.sealed(bench.executable, odd, None)
+        reading = codex.read(bench.run(codex.task_call(place, bench.backend, b"x", endpoint.base_url)), SKILLS)
+    assert reading.install_alarms == 1

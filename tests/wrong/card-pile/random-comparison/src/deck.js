@@ -1,0 +1,27 @@
+'use strict';
+
+const { generator } = require('./random.js');
+
+function newPile(cards, random) {
+  const pile = [...cards];
+  return pile.sort(() => random() - 0.5);
+}
+
+/** The cards in a new order; see README.md. */
+function shuffle(cards, seed) {
+  return newPile(cards, generator(seed));
+}
+
+/** The next cards, from one pile after the other. */
+function deal(cards, seed, count) {
+  const random = generator(seed);
+  const dealt = [];
+  while (dealt.length < count && cards.length > 0) {
+    const pile = newPile(cards, random);
+    if (pile[0] === dealt.at(-1)) [pile[0], pile[pile.length - 1]] = [pile[pile.length - 1], pile[0]];
+    dealt.push(...pile);
+  }
+  return dealt.slice(0, count);
+}
+
+module.exports = { shuffle, deal };
