@@ -22,7 +22,7 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/doit toolchain
-	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python -m benchmarks.overhead
 
 .venv/ready: requirements.lock
 	$(PYTHON) -m venv .venv

@@ -1,4 +1,7 @@
-"""The experiment in flow order: `doit register`, `doit run_eval`, `doit report`; `doit list` tells the rest."""
+"""The experiment in flow order: `doit register`, `doit run_eval`, `doit report`; `doit list` tells the rest.
+
+A task without files runs whenever it is asked for. `register` has no target, so that no report registers on its way.
+"""
 
 from doit import task_params
 
@@ -21,33 +24,22 @@ def task_toolchain():
 
 def task_check_corpus():
     """Prove each grader against right, wrong, generic and hostile submissions."""
-    return {
-        "actions": [actions.check_corpus],
-        "params": options.CHECK_CORPUS,
-        "task_dep": ["toolchain"],
-        "uptodate": [False],
-    }
+    return {"actions": [actions.check_corpus], "params": options.CHECK_CORPUS, "task_dep": ["toolchain"]}
 
 
 def task_doctor():
     """See that this machine can run the experiment, through the real agent and without a provider."""
-    return {"actions": [actions.doctor], "task_dep": ["toolchain"], "uptodate": [False]}
+    return {"actions": [actions.doctor], "task_dep": ["toolchain"]}
 
 
 def task_register():
     """Bind everything by digest: the corpus, library, agent, schedule, limits, analysis and sources."""
-    # No targets: a report must never register anything on its way.
-    return {
-        "actions": [actions.register],
-        "params": options.REGISTER,
-        "task_dep": ["toolchain", "check_corpus"],
-        "uptodate": [False],
-    }
+    return {"actions": [actions.register], "params": options.REGISTER, "task_dep": ["toolchain", "check_corpus"]}
 
 
 def task_plan():
     """Say what the registered design could show at best, and what it would cost."""
-    return {"actions": [actions.plan], "uptodate": [False]}
+    return {"actions": [actions.plan], "params": options.PLAN}
 
 
 # Between the registration and the first paid call
@@ -55,7 +47,7 @@ def task_plan():
 
 def task_digest():
     """Derive again the digest of everything that is bound."""
-    return {"actions": [actions.digest], "targets": graph.file("digests"), "uptodate": [False]}
+    return {"actions": [actions.digest], "targets": graph.file("digests")}
 
 
 def task_gate():
@@ -70,19 +62,12 @@ def task_gate():
 
 def task_recover():
     """Settle what a killed run left open."""
-    return {"actions": [actions.recover], "uptodate": [False]}
+    return {"actions": [actions.recover]}
 
 
 def task_prepare():
     """Build both installs, observe them through the agent and record their inventories."""
-    for install in ("full", "lean"):
-        yield {
-            "name": install,
-            "actions": [(actions.prepare, [install])],
-            "file_dep": graph.file("gate"),
-            "task_dep": ["gate", "recover"],
-            "uptodate": [False],
-        }
+    yield from graph.installs()
 
 
 # The outcomes
@@ -107,12 +92,12 @@ def task_probe():
 def task_run_eval(allow_real_provider, settle, repeats, model, executable):
     """Run what is scheduled and not yet recorded; with --settle, close it instead."""
     agreed = (actions.agree, [allow_real_provider, repeats, model, executable])
-    yield {"name": "agree", "actions": [agreed], "uptodate": [False]}
+    yield {"name": "agree", "actions": [agreed]}
     if settle:
-        yield {"name": "outcomes", "actions": [actions.settle], "task_dep": ["recover"], "uptodate": [False]}
+        yield {"name": "outcomes", "actions": [actions.settle], "task_dep": ["recover"]}
     else:
         yield {"name": "outcomes", "actions": None, "task_dep": ["recover", "prepare", *graph.outcomes()]}
-    yield {"name": "finish", "actions": [actions.finish], "task_dep": ["run_eval:outcomes"], "uptodate": [False]}
+    yield {"name": "finish", "actions": [actions.finish], "task_dep": ["run_eval:outcomes"]}
 
 
 # From the outcomes to the report, without any call
@@ -120,7 +105,7 @@ def task_run_eval(allow_real_provider, settle, repeats, model, executable):
 
 def task_manifest():
     """List the digest of every scheduled record, or say which is missing."""
-    return {"actions": [actions.manifest], "targets": graph.file("manifest"), "uptodate": [False]}
+    return {"actions": [actions.manifest], "targets": graph.file("manifest")}
 
 
 def task_analyze():
@@ -148,19 +133,19 @@ def task_report():
 
 def task_status():
     """Show how far the experiment is, without any arm's results."""
-    return {"actions": [actions.status], "params": options.STATUS, "uptodate": [False]}
+    return {"actions": [actions.status], "params": options.STATUS}
 
 
 def task_verify():
     """Derive again, offline, every digest and number of a finished experiment."""
-    return {"actions": [actions.verify], "uptodate": [False]}
+    return {"actions": [actions.verify]}
 
 
 def task_compare():
     """Put another finished experiment beside the current one."""
-    return {"actions": [actions.compare], "params": options.COMPARE, "uptodate": [False]}
+    return {"actions": [actions.compare], "params": options.COMPARE}
 
 
 def task_purge():
     """Remove installs, sealed submissions and other leftovers outside the project."""
-    return {"actions": [actions.purge], "uptodate": [False]}
+    return {"actions": [actions.purge]}

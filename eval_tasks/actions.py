@@ -201,12 +201,11 @@ def doctor() -> Lines:
 
 
 @action
-def plan() -> Lines:
+def plan(pilot: str) -> Lines:
     """Say what the registered design could show, and what it would cost."""
-    experiment = registration.require_current(project())
-    found = registration.read(experiment)
-    pilot = records.read(experiment.metrics, "metrics") if experiment.metrics.is_file() else None
-    return stage_plan.plan(found.design, pilot).rstrip("\n").split("\n")
+    found = registration.read(registration.require_current(project()))
+    metrics = stage_publish.metrics_of(project(), pilot) if pilot else None
+    return stage_plan.plan(found.design, metrics).rstrip("\n").split("\n")
 
 
 @action

@@ -5,6 +5,7 @@ Must never drop or change a line; what a live attempt has spent by now is a furt
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -62,10 +63,16 @@ def _append(project: Project, registration: Registration, calls: int | None) -> 
     }
     records.check("attempt", value, "attempt")
     path = _file(project, evidence)
+    line = records.canonical(value) + b"\n"
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            os.write(descriptor, records.canonical(value) + b"\n")
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                raise ExperimentStopped(f"{path.name}: the last line has lost its end; restore it from a copy")
+            if os.write(descriptor, line) != len(line):
+                os.ftruncate(descriptor, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

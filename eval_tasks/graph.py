@@ -70,6 +70,18 @@ def sources(*patterns: str) -> list[str]:
     return sorted(_relative(actions.project(), path) for path in found)
 
 
+def installs() -> Iterator[Task]:
+    """Yield the preparation of each install, looked at in every run since its files lie outside the project."""
+    for install in sorted({*arms.INSTALL_OF_ARM.values()}):
+        yield {
+            "name": install,
+            "actions": [(actions.prepare, [install])],
+            "file_dep": file("gate"),
+            "task_dep": ["gate", "recover"],
+            "uptodate": [False],
+        }
+
+
 def arm_runs() -> Iterator[Task]:
     """Yield the trials in the registered order, each after the grade of the one before."""
     before = "prepare"

@@ -17,6 +17,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from threading import RLock
 
+from eval_tasks import records
 from eval_tasks.errors import ExperimentStopped, FailureCode, TrialFailed
 
 VERSION = 1
@@ -95,30 +96,28 @@ class Journal:
         if create == path.exists():
             state = "exists already" if create else "is missing"
             raise ExperimentStopped(f"{path.name} {state}: this experiment can't go on; run `doit register --new`")
-        self._path = path
+        if create:
+            _create(path, registration)
         self._lock = RLock()
         self._session: int | None = None
-        try:
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            if create:
-                self._create(registration)
-            self._identify(registration)
-        except sqlite3.DatabaseError as error:
-            raise _unusable(error) from error
+        with contextlib.ExitStack() as closing:
+            try:
+                self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+                closing.callback(self._db.close)
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._db.execute("PRAGMA foreign_keys = ON")
+                self._identify(registration)
+            except sqlite3.DatabaseError as error:
+                raise _unusable(error) from error
+            closing.pop_all()
         self._wall_ms = time.time_ns() // 1_000_000
         self._monotonic = time.monotonic()
 
-    def _create(self, registration: str) -> None:
-        with self._transaction():
-            for statement in _TABLES.split(";"):
-                self._db.execute(statement)
-            self._db.execute("INSERT INTO identity VALUES (?, ?)", (VERSION, registration))
-        os.chmod(self._path, 0o600)
-
     def _identify(self, registration: str) -> None:
+        # A page that was lost or cut off can look like an empty one, and rows would be missing without a word.
+        if self._db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+            raise sqlite3.DatabaseError("damaged")
         row = self._db.execute("SELECT version, registration FROM identity").fetchone()
         if row != (VERSION, registration):
             raise ExperimentStopped("journal.db belongs to another registration; restore the one of this experiment")
@@ -145,6 +144,14 @@ class Journal:
                         self._db.execute("ROLLBACK")
                     raise
                 self._db.execute("COMMIT")
+            except sqlite3.DatabaseError as error:
+                raise _unusable(error) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
             except sqlite3.DatabaseError as error:
                 raise _unusable(error) from error
 
@@ -282,12 +289,12 @@ class Journal:
 
     def seconds_left(self, deadline_seconds: float) -> float:
         """Return how much of the experiment's time is left, in seconds."""
-        with self._lock:
+        with self._reading():
             return deadline_seconds - self._elapsed(self.now_ms()) / 1000
 
     def claims(self) -> dict[str, Claim]:
         """Return every claim by key."""
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(
                 "SELECT key, kind, settled_ms, code FROM claims ORDER BY claimed_ms, key"
             ).fetchall()
@@ -303,7 +310,7 @@ class Journal:
 
     def _calls(self, where: str, values: tuple[str, ...]) -> list[CallRow]:
         columns = "call_id, claim, phase, reserved_ms, pid, pid_started, heartbeat_ms, ended_ms, lease"
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(
                 f"SELECT {columns} FROM calls {where} ORDER BY reserved_ms, rowid", values
             ).fetchall()
@@ -316,7 +323,7 @@ class Journal:
             " AND EXISTS (SELECT 1 FROM calls WHERE claim = key) ORDER BY settled_ms DESC, claims.rowid DESC"
         )
         count = 0
-        with self._lock:
+        with self._reading():
             for (code,) in self._db.execute(query, (self._session,)):
                 if code is None or FailureCode(code).fault != "infrastructure":
                     break
@@ -325,13 +332,13 @@ class Journal:
 
     def last_stop(self) -> FailureCode | None:
         """Return the code of the last stop, or None if it had none or there was none."""
-        with self._lock:
+        with self._reading():
             row = self._db.execute("SELECT code FROM stops ORDER BY number DESC LIMIT 1").fetchone()
         return FailureCode(row[0]) if row is not None and row[0] is not None else None
 
     def contents(self) -> list[list[object]]:
         """Return every claim, call and stop, for the digest that a report carries."""
-        with self._lock:
+        with self._reading():
             return [
                 list(row)
                 for table in ("claims", "calls", "stops")
@@ -340,7 +347,7 @@ class Journal:
 
     def totals(self) -> Totals:
         """Return the sums over all sessions."""
-        with self._lock:
+        with self._reading():
             return Totals(
                 sessions=self._count("SELECT count(*) FROM sessions WHERE first_claim_ms IS NOT NULL"),
                 claims=self._count("SELECT count(*) FROM claims"),
@@ -348,6 +355,14 @@ class Journal:
                 calls=self._count("SELECT count(*) FROM calls"),
                 elapsed_ms=self._elapsed(None),
             )
+
+
+def _create(path: Path, registration: str) -> None:
+    """Write a new journal whole: a kill leaves none rather than half of one."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        db.executescript(_TABLES)
+        db.execute("INSERT INTO identity VALUES (?, ?)", (VERSION, registration))
+        records.write_bytes(path, db.serialize())
 
 
 def _unusable(error: sqlite3.DatabaseError) -> ExperimentStopped:

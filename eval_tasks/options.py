@@ -51,6 +51,8 @@ RUN = [
     _option("executable", str, "only compared with the registration"),
 ]
 
+PLAN = [_option("pilot", str, "the id of a finished experiment whose spread sizes the next corpus")]
+
 STATUS = [_option("json", bool, "print JSON")]
 
 CHECK_CORPUS = [
@@ -63,6 +65,7 @@ COMPARE = [_option("with", str, "the id of the other experiment")]
 COMMANDS: Mapping[str, list[Option]] = {
     "check_corpus": CHECK_CORPUS,
     "compare": COMPARE,
+    "plan": PLAN,
     "register": REGISTER,
     "run_eval": RUN,
     "status": STATUS,

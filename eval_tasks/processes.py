@@ -160,8 +160,8 @@ class Running:
     def wait_gone(self, seconds: float = _GONE_SECONDS) -> bool:
         """Wait until every process of the tree is gone; return whether that was observed in time."""
         deadline = time.monotonic() + seconds
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
+        if _readable(self.exit_fd, seconds):
+            self._process.wait()
         return self._tree.gone(max(0.0, deadline - time.monotonic())) and self.exited()
 
     def status(self) -> tuple[int | None, int | None]:
@@ -313,7 +313,7 @@ class _Pump:
                     next_tick = now + _TICK_SECONDS
                     if tick is not None and tick():
                         return "output"
-                for key, _ in selector.select(min(deadline, next_tick) - now):
+                for key, _ in selector.select(max(0.0, min(deadline, next_tick) - time.monotonic())):
                     if key.data == self._end:
                         return None
                     if not key.data():
@@ -410,8 +410,8 @@ class _NamespaceTree:
 
     def status(self) -> tuple[int | None, int | None]:
         code = self._process.returncode
-        if code < 0:
-            return None, -code
+        if code is None or code < 0:
+            return None, signal.SIGKILL if code is None else -code
         if code > _SHELL_SIGNAL_BASE and code - _SHELL_SIGNAL_BASE in signal.valid_signals():
             return None, code - _SHELL_SIGNAL_BASE
         return code, None

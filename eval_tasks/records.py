@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import jsonschema_rs
 from referencing import Registry, Resource
 
 from eval_tasks.errors import ExperimentStopped
@@ -107,11 +108,31 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
     return found
 
 
+@cache
+def _quick(name: str) -> jsonschema_rs.Draft202012Validator:
+    """Return a compiled validator, which answers only yes or no but in a hundredth of the time."""
+    contents = [json.loads(path.read_bytes()) for path in sorted(SCHEMAS.glob(f"*{SUFFIX}"))]
+    registry = jsonschema_rs.Registry(
+        [(content["$id"], content) for content in contents], draft=jsonschema_rs.Draft202012
+    )
+    return jsonschema_rs.Draft202012Validator(schema(name), registry=registry)
+
+
+def fits(name: str, value: Any) -> bool:
+    """Return whether a value fits a schema."""
+    try:
+        return bool(_quick(name).is_valid(value))
+    except ValueError:  # A value without a JSON form, which the other validator can speak about.
+        return False
+
+
 def problems(name: str, value: Any) -> list[str]:
     """Return what a value breaks in a schema, one phrase each, `place: what`, in a stable order.
 
     The phrases name keys and rules but never repeat a value, since a value may be private.
     """
+    if fits(name, value):
+        return []
     found = sorted(validator(name).iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path])
     return [f"{_place(error)}: {reason(error)}" for error in found]
 

@@ -90,7 +90,7 @@ class Caps:
 
 
 GRADING_CAPS = Caps(processes=64, file_bytes=0, data_bytes=768 * 1024 * 1024, open_files=64)
-"""Limits of a grader or subject process; where they come from: facts/sealing.md B2 and B5."""
+"""Limits of a grader or subject process; Node 24 needs 576 MB to start, and no write is ever right."""
 
 
 @dataclass(frozen=True)
@@ -276,6 +276,12 @@ def _system() -> list[str]:
         elif os.path.isdir(path):
             options += ["--ro-bind", path, path]
     return options
+
+
+def shown(path: Path) -> bool:
+    """Return whether every box shows a host path with the system's programs; a project must not lie there."""
+    resolved = Path(os.path.realpath(path))
+    return any(resolved.is_relative_to(os.path.realpath(f"/{name}")) for name in ("usr", *_USR_MERGED))
 
 
 def preflight(box: AgentBox) -> bool:

@@ -20,8 +20,10 @@ DROP = os.geteuid() == 0
 
 @contextmanager
 def work_folder() -> Iterator[Path]:
-    """Give a folder that children can pass through, as root outside /tmp, and remove it at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="wb-", dir="/var/lib" if DROP else None))
+    """Give a folder where real work could lie: not in /tmp, and children can pass through; remove it at the end."""
+    parent = Path("/var/lib") if DROP else Path.home() / ".local" / "state"
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="wb-", dir=parent))
     try:
         sandbox.make_work_folder(folder, drop=DROP)
         yield folder

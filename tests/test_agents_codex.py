@@ -128,7 +128,8 @@ def test_the_module_satisfies_the_agents_protocol() -> None:
 def test_every_way_to_name_an_executable_finds_its_native_binary(version: str, tmp_path: Path) -> None:
     found = codex.in_modules(PROJECT.modules, version)
     assert (found.kind, found.version) == ("codex", version)
-    assert found.native.read_bytes()[:4] == b"\x7fELF"
+    with found.native.open("rb") as stream:
+        assert stream.read(4) == b"\x7fELF"
     alias = PROJECT.modules / {"0.155.1": "codex", "0.154.0": "codex-0154"}[version]
     link = tmp_path / "codex"
     link.symlink_to(alias / "bin" / "codex.js")

@@ -264,6 +264,9 @@ def test_a_machine_that_can_not_grade_proves_nothing(made: Corpus, runtime: Runt
     made.add()
     with pytest.raises(ExperimentStopped, match="can't be proven here: no box"):
         proof.prove(made.corpus, made.tests, replace(runtime, fault="no box"), jobs=1)
+    bare = replace(runtime, machine=replace(runtime.machine, bubblewrap=None))
+    with pytest.raises(ExperimentStopped, match="its attacks would reach this machine"):
+        proof.prove(made.corpus, made.tests, bare, jobs=1)
 
 
 @pytest.mark.parametrize(

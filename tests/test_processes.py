@@ -145,6 +145,9 @@ def test_stderr_is_counted_and_only_its_end_is_kept(shell: Shell) -> None:
         pytest.param("trap '' TERM INT HUP; " + HEARTBEAT, id="ignores-sigterm"),
         pytest.param("(setsid sh -c '" + HEARTBEAT + "' &) ; sleep 60", id="double-forked"),
         pytest.param("sh -c '" + HEARTBEAT + "' & wait", id="wrapper-that-forwards-nothing"),
+        pytest.param(
+            "(setsid sh -c '" + HEARTBEAT + "' &) ; for i in $(seq 200); do sleep 60 & done; wait", id="swarm"
+        ),
         pytest.param("yes & (setsid sh -c '" + HEARTBEAT + "' &) ; yes >&2", id="firehose"),
     ],
 )

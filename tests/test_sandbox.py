@@ -76,6 +76,13 @@ def test_an_agent_sees_neutral_places_and_nothing_of_the_host(box: AgentBox, wor
     assert inside(box, "command -v node").strip() == "/opt/node/bin/node"
 
 
+def test_a_project_among_the_systems_programs_would_be_shown() -> None:
+    assert sandbox.shown(Path("/usr/src/project"))
+    assert sandbox.shown(Path("/lib/project"))
+    assert not sandbox.shown(PROJECT.root)
+    assert not sandbox.shown(Path("/usr-not"))
+
+
 def test_no_host_path_but_neutral_sources_is_visible(box: AgentBox, work: Path) -> None:
     # The kernel shows the source of each bind; it must say nothing about the project.
     seen = inside(box, "cat /proc/self/mountinfo; tr '\\0' ' ' </proc/1/cmdline")

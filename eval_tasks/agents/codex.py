@@ -266,8 +266,7 @@ def _throw_away_home(executable: Executable, install: Path, level: Level) -> Ite
 def config_text(backend: Backend, place: AgentPlace) -> str:
     """Return `config.toml` for a home and workspace as the agent sees them.
 
-    All settings stand here rather than on command lines, so that the inventory covers them. Why each one:
-    facts/codex.md 0, 3 and 4, facts/sealing.md A5 and A8.
+    All settings stand here rather than on command lines, so that the inventory covers them.
     """
     home = f"{place.home}/{_HOME}"
     top: dict[str, Any] = {
@@ -281,16 +280,21 @@ def config_text(backend: Backend, place: AgentPlace) -> str:
         "web_search": "disabled",
         **({"model_catalog_json": f"{home}/{CATALOG}", "model_provider": "local"} if backend.rehearsal else {}),
     }
+    # Plugins and apps would fetch skills and tools from the network, memories would carry over between calls, a shell
+    # snapshot would write the API key to disk, and without the last one Codex waits for a lost network for ever.
     features = (
         *("apps", "memories", "multi_agent", "plugins", "remote_plugin", "shell_snapshot"),
         "unbounded_connection_retries",
     )
     tables: dict[str, dict[str, Any]] = {
+        # Sub-agents would spend outside the turn's usage; `features.multi_agent` does not stop code-mode models.
         "agents": {"enabled": False},
         "analytics": {"enabled": False},
         "features": dict.fromkeys(features, False),
         "history": {"persistence": "none"},
+        # Keeps the API key and CODEX_HOME from what the model runs.
         "shell_environment_policy": {"inherit": "core"},
+        # Codex would write this entry itself, and fail on a file that it can't change.
         f'projects."{place.seen_workspace}"': {"trust_level": "trusted"},
         "permissions.work.filesystem": _permissions(backend, place, home, write=True),
         "permissions.look.filesystem": _permissions(backend, place, home, write=False),

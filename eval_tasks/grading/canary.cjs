@@ -33,5 +33,6 @@ module.exports = async ({ subject, assert }) => {
   const connected = await subject.attempt((load, port) => new Promise((resolve, reject) => {
     load('node:net').connect(port, '127.0.0.1', resolve).on('error', reject);
   }), globalThis.port);
-  assert.strictEqual(connected.error?.code, 'ECONNREFUSED', 'the subject process reaches this machine');
+  // Refused by the box's own network, or before that by a Node whose permission model knows networks.
+  assert.match(connected.error?.code ?? 'allowed', /^(ECONNREFUSED|ERR_ACCESS_DENIED)$/, 'the subject process reaches this machine');
 };

@@ -27,7 +27,7 @@ __all__ = ["Limits", "Runtime", "Surroundings", "Verdict", "grade"]
 DEFAULT_LIMITS = Limits()
 OLDEST_NODE = 20
 
-_DECIDING = ("grader.py", "intake.py", "machine.py", "messages.py", "session.py", "verdicts.py")
+_DECIDING = ("grader.py", "intake.py", "machine.py", "messages.py", "peers.py", "session.py", "verdicts.py")
 _CANARY = FOLDER / "canary.cjs"
 _SINGS = "the canary sings"
 _UTC = Surroundings()
@@ -152,7 +152,7 @@ def _tried(machine: Machine) -> Runtime:
     version, known = described
     if int(version.split(".")[0]) < OLDEST_NODE:
         return Runtime(machine, version, f"Node {version} is too old; install Node 20 or later")
-    chosen = replace(machine, flags=_flags(known))
+    chosen = replace(machine, flags=_flags(known, boxed=machine.bubblewrap is not None))
     if not chosen.flags:
         return Runtime(machine, version, f"Node {version} has no permission model")
     return Runtime(chosen, version, _canaries(chosen))
@@ -174,15 +174,21 @@ def _describe(machine: Machine) -> tuple[str, frozenset[str]] | None:
     return str(version), frozenset(str(flag) for flag in flags)
 
 
-def _flags(known: frozenset[str]) -> tuple[str, ...]:
+def _flags(known: frozenset[str], *, boxed: bool) -> tuple[str, ...]:
     """Return the flags for the permission model and against the ways around it, as far as this Node knows them."""
     model = next((flag for flag in ("--permission", "--experimental-permission") if flag in known), None)
     if model is None:
         return ()
+    chosen: list[str] = [model]
     # SQLite ignores the permission model (facts/sealing.md B1).
-    sqlite = {"--experimental-sqlite", "--no-experimental-sqlite"} & known
-    signals = {"--disable-sigusr1"} & known
-    return (model, *(["--no-experimental-sqlite"] if sqlite else []), *signals)
+    if {"--experimental-sqlite", "--no-experimental-sqlite"} & known:
+        chosen.append("--no-experimental-sqlite")
+    if "--disable-sigusr1" in known:
+        chosen.append("--disable-sigusr1")
+    # Node 26 counts our own pipes as network; the box has none anyway.
+    if "--allow-net" in known and boxed:
+        chosen.append("--allow-net")
+    return tuple(chosen)
 
 
 def _canaries(machine: Machine) -> str | None:
@@ -195,7 +201,7 @@ def _canaries(machine: Machine) -> str | None:
         honest = _canary(machine, grader, Path(folder, "honest"), "sings")
         wrong = _canary(machine, grader, Path(folder, "wrong"), "is silent")
     if not honest.passed:
-        return f"the permission model does not hold here: {honest.reason}"
+        return f"the permission model does not hold here ({honest.reason}); try a later Node 20, 22 or 24"
     if wrong.failure is not FailureCode.HIDDEN_CHECK or wrong.reason != _SINGS:
         return f"a wrong answer was not found out here: {wrong.reason}"
     return None

@@ -156,6 +156,11 @@ def prove(
     """
     if runtime.fault is not None:
         raise ExperimentStopped(f"the corpus can't be proven here: {runtime.fault}")
+    if runtime.machine.bubblewrap is None:
+        # One of the attacks kills whatever it can name.
+        raise ExperimentStopped(
+            "the corpus can't be proven without bubblewrap, or its attacks would reach this machine"
+        )
     loaded = corpus.load(corpus_folder)
     plans = [trying.plan_of(case, opponents_folder) for case in loaded.cases]
     bench = _Bench(runtime, jobs, thorough, parser, descriptions or {}, progress, _Store(cache, runtime, thorough))

@@ -5,28 +5,23 @@ Must never let a subject's bytes reach the grader unparsed, nor call a session p
 
 from __future__ import annotations
 
-import contextlib
-import os
 import selectors
 import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Protocol
 
 from eval_tasks import processes
 from eval_tasks.grading import messages
 from eval_tasks.grading.intake import LookRefused, Submission
 from eval_tasks.grading.messages import Answer, Look, MessageRefused, Ready, Run, Said, Subject
+from eval_tasks.grading.peers import Peer, had_its_turn, observed
 
-_CHUNK = 65_536
-_TAIL_BYTES = 4_096
 _EXIT_SECONDS = 2.0
 _BUSY_SHARE = 0.05
 """Share of the wall limit that a process must have computed to be called busy; honest ones need a hundredth."""
-_RUNNABLE = frozenset({b"R", b"D"})
 _HEAP_LIMIT_SIGNALS = frozenset({signal.SIGABRT, signal.SIGTRAP})
 
 
@@ -112,123 +107,9 @@ def hold(boxes: Boxes, submission: Submission, limits: Limits) -> Ending:
         session.close()
 
 
-class _Peer:
-    """One process with a pipe to it, a pipe from it, and its drained output."""
-
-    def __init__(
-        self,
-        command: Callable[[int, int], processes.Command],
-        environment: Mapping[str, str],
-        selector: selectors.BaseSelector,
-        events: Events,
-    ) -> None:
-        self._selector = selector
-        self._events = events
-        self._incoming = bytearray()
-        self._outgoing = bytearray()
-        self._writing = False
-        self.printed = 0
-        self.tail = bytearray()
-        requests, self._to = os.pipe()
-        self._from, answers = os.pipe()
-        try:
-            self.running = processes.start(
-                command(requests, answers), environment=environment, cwd="/", pass_fds=(requests, answers)
-            )
-        except BaseException:
-            os.close(self._to)
-            os.close(self._from)
-            raise
-        finally:
-            os.close(requests)
-            os.close(answers)
-        self.running.close_stdin()
-        for descriptor in (self._to, self._from):
-            os.set_blocking(descriptor, False)
-        self._register(self._from, self._read)
-        self._register(self.running.stdout, lambda: self._drain(self.running.stdout))
-        self._register(self.running.stderr, lambda: self._drain(self.running.stderr))
-
-    def _register(self, descriptor: int, handle: Callable[[], None]) -> None:
-        self._selector.register(descriptor, selectors.EVENT_READ, handle)
-
-    def _unregister(self, descriptor: int) -> None:
-        with contextlib.suppress(KeyError):
-            self._selector.unregister(descriptor)
-
-    def send(self, message: list[Any]) -> None:
-        self._outgoing += messages.write(message)
-        self._write()
-
-    def _write(self) -> None:
-        try:
-            while self._outgoing:
-                del self._outgoing[: os.write(self._to, self._outgoing[:_CHUNK])]
-        except BlockingIOError:
-            pass
-        except BrokenPipeError:
-            self._outgoing.clear()  # Its end is noticed where it should have answered.
-        if bool(self._outgoing) != self._writing:
-            self._writing = bool(self._outgoing)
-            if self._writing:
-                self._selector.register(self._to, selectors.EVENT_WRITE, self._write)
-            else:
-                self._selector.unregister(self._to)
-
-    def _read(self) -> None:
-        chunk = os.read(self._from, _CHUNK)
-        if not chunk:
-            self._unregister(self._from)
-            self._events.ended(self)
-            return
-        begin = len(self._incoming)
-        self._incoming += chunk
-        while (end := self._incoming.find(b"\n", begin)) >= 0:
-            line = bytes(self._incoming[:end])
-            del self._incoming[: end + 1]
-            begin = 0
-            self._events.said(self, line)
-        if len(self._incoming) > messages.REQUEST_BYTES:
-            self._events.said(self, bytes(self._incoming))
-            self._incoming.clear()
-
-    def _drain(self, descriptor: int) -> None:
-        chunk = os.read(descriptor, _CHUNK)
-        if not chunk:
-            self._unregister(descriptor)
-            return
-        self.printed += len(chunk)
-        self.tail += chunk
-        del self.tail[:-_TAIL_BYTES]
-        self._events.printed(self)
-
-    def drain_rest(self) -> None:
-        """Take what an ended process left in its pipes."""
-        for descriptor in (self.running.stdout, self.running.stderr):
-            with contextlib.suppress(BlockingIOError):
-                while chunk := os.read(descriptor, _CHUNK):
-                    self.tail += chunk
-                    del self.tail[:-_TAIL_BYTES]
-
-    def release(self) -> None:
-        """Stop to listen and close our ends of the two pipes."""
-        for descriptor in (self._to, self._from, self.running.stdout, self.running.stderr):
-            self._unregister(descriptor)
-        os.close(self._to)
-        os.close(self._from)
-
-
-class Events(Protocol):
-    """What a peer reports."""
-
-    def said(self, peer: _Peer, line: bytes) -> None: ...
-    def ended(self, peer: _Peer) -> None: ...
-    def printed(self, peer: _Peer) -> None: ...
-
-
 @dataclass
 class _SubjectState:
-    peer: _Peer
+    peer: Peer
     ready: bool = False
     stopped: bool = False
     outstanding: dict[int, str] = field(default_factory=dict)
@@ -241,32 +122,6 @@ def _kind_of(answer: Answer) -> str:
     return str(answer.value).lower() if isinstance(answer.value, bool) else "other"
 
 
-@dataclass(frozen=True)
-class _Observed:
-    """What the kernel tells of the program of a peer: how long it has computed and whether it waits for a processor."""
-
-    cpu_seconds: float = 0.0
-    runnable: bool = False
-
-
-def _observed(peer: _Peer) -> _Observed:
-    first = peer.running.identity[0]
-    try:
-        # The namespace's init, or the subreaper, has the program as its only child.
-        program = Path(f"/proc/{first}/task/{first}/children").read_text("ascii").split()[0]
-        fields = Path(f"/proc/{program}/stat").read_bytes().rpartition(b")")[2].split()
-    except (OSError, IndexError):
-        return _Observed()
-    ticks = int(fields[11]) + int(fields[12])
-    return _Observed(ticks / os.sysconf("SC_CLK_TCK"), fields[0] in _RUNNABLE)
-
-
-def _had_its_turn(peer: _Peer, enough_seconds: float) -> bool:
-    """Return whether a late subject is late by itself, and not because this machine kept it from computing."""
-    seen = _observed(peer)
-    return not seen.runnable or seen.cpu_seconds > enough_seconds
-
-
 class _Session:
     """The state of one grade; each handler either passes something on or sets the ending."""
 
@@ -275,7 +130,7 @@ class _Session:
         self._submission = submission
         self._limits = limits
         self._selector = selectors.DefaultSelector()
-        self._grader: _Peer | None = None
+        self._grader: Peer | None = None
         self._subjects: dict[int, _SubjectState] = {}
         self._ending: tuple[Cause, str] | None = None
         self._said: Said | None = None
@@ -328,15 +183,15 @@ class _Session:
         drivers = {driver: frozenset(kinds) for driver, kinds in self._drivers.items()}
         return Ending(cause, self._said, messages.plain(reason), self._observations, self._detail(), drivers)
 
-    def _peers(self) -> list[_Peer]:
+    def _peers(self) -> list[Peer]:
         grader = [] if self._grader is None else [self._grader]
         return [*grader, *(state.peer for state in self._subjects.values())]
 
     def _detail(self) -> str:
         return b"\n".join(bytes(peer.tail) for peer in self._peers() if peer.tail).decode("utf-8", "replace")
 
-    def _start(self, command: Callable[[int, int], processes.Command]) -> _Peer:
-        return _Peer(command, self._boxes.environment, self._selector, self)
+    def _start(self, command: Callable[[int, int], processes.Command]) -> Peer:
+        return Peer(command, self._boxes.environment, self._selector, self)
 
     def _start_subject(self, number: int) -> None:
         self._subjects[number] = _SubjectState(self._start(self._boxes.subject))
@@ -349,11 +204,11 @@ class _Session:
         waited_for = [state for state in self._subjects.values() if state.outstanding]
         enough = _BUSY_SHARE * self._limits.wall_seconds
         if waited_for:
-            fair = all(state.ready and _had_its_turn(state.peer, enough) for state in waited_for)
+            fair = all(state.ready and had_its_turn(state.peer, enough) for state in waited_for)
             self._end(Cause.SUBMISSION if fair else Cause.EVALUATOR, "subject: wall limit")
             return
         # A grader that computed was kept busy by what it was shown; one that did not was kept waiting.
-        busy = self._grader is not None and _observed(self._grader).cpu_seconds > enough
+        busy = self._grader is not None and observed(self._grader).cpu_seconds > enough
         self._end(self._blame() if busy else Cause.EVALUATOR, "grader: wall limit")
 
     def _blame(self) -> Cause:
@@ -362,7 +217,7 @@ class _Session:
 
     # What peers report
 
-    def said(self, peer: _Peer, line: bytes) -> None:
+    def said(self, peer: Peer, line: bytes) -> None:
         if self._ending is not None:
             return
         state = self._state_of(peer)
@@ -377,7 +232,7 @@ class _Session:
             else:
                 self._end(Cause.SUBMISSION, f"subject: protocol: {refusal}")
 
-    def ended(self, peer: _Peer) -> None:
+    def ended(self, peer: Peer) -> None:
         state = self._state_of(peer)
         if state is None:
             self._end(self._blame_for_death(peer), "grader: ended without a verdict")
@@ -385,12 +240,12 @@ class _Session:
             # Nothing of the submission was loaded before a subject is ready.
             self._end(Cause.SUBMISSION if state.ready else Cause.EVALUATOR, "subject: exited")
 
-    def _blame_for_death(self, peer: _Peer) -> Cause:
+    def _blame_for_death(self, peer: Peer) -> Cause:
         peer.running.wait_gone(_EXIT_SECONDS)
         # V8 aborts when its own heap limit is reached; any other death is this machine's.
         return self._blame() if peer.running.status()[1] in _HEAP_LIMIT_SIGNALS else Cause.EVALUATOR
 
-    def printed(self, peer: _Peer) -> None:
+    def printed(self, peer: Peer) -> None:
         if peer.printed > self._limits.output_bytes:
             state = self._state_of(peer)
             if state is None:
@@ -398,7 +253,7 @@ class _Session:
             else:
                 self._end(Cause.SUBMISSION, "subject: output limit")
 
-    def _state_of(self, peer: _Peer) -> _SubjectState | None:
+    def _state_of(self, peer: Peer) -> _SubjectState | None:
         return next((state for state in self._subjects.values() if state.peer is peer), None)
 
     # What subjects say

@@ -6,7 +6,6 @@ Must never accept a file, link or folder that was not recorded, however it came 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,9 +167,10 @@ def _walk(folder: str, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _digest(path: str, name: str, install: str = "new") -> str:
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise _drift(install, name, "is a link or a special file")
-    return digests.of_file(path)
+    try:
+        return digests.of_file(path)
+    except ExperimentStopped as stopped:
+        raise _drift(install, name, "is no readable regular file") from stopped
 
 
 def _drift(install: str, name: str, what: str) -> ExperimentStopped:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from eval_tasks import records, registration
-from eval_tasks.errors import ExperimentStopped
-from eval_tasks.paths import Experiment, Project
+from eval_tasks import registration
+from eval_tasks.paths import Project
+from eval_tasks.stages import publish
 
 Metrics = Mapping[str, Any]
 
@@ -24,8 +24,8 @@ def compare(project: Project, other_id: str) -> list[str]:
         If there is no such experiment, or one of the two has no report yet.
     """
     here = registration.require_current(project)
-    there = _other(project, here, other_id)
-    first, second = _metrics(here), _metrics(there)
+    first, second = publish.metrics_of(project, here.id), publish.metrics_of(project, other_id)
+    there = project.experiment(other_id)
     differing = registration.changes(registration.read(there).design, registration.read(here).design)
     return [
         f"{here.id} beside {there.id}",
@@ -41,24 +41,6 @@ def compare(project: Project, other_id: str) -> list[str]:
         "",
         "Differences between experiments are descriptive: time, provider and model may have moved between them.",
     ]
-
-
-def _other(project: Project, here: Experiment, other_id: str) -> Experiment:
-    known = sorted(path.parent.name for path in project.experiments.glob("*/registration.json"))
-    others = [name for name in known if name != here.id]
-    if other_id not in others:
-        listed = ", ".join(others) or "none"
-        raise ExperimentStopped(
-            f"compare --with {other_id or '(nothing)'}: no such other experiment; there are: {listed}"
-        )
-    return project.experiment(other_id)
-
-
-def _metrics(experiment: Experiment) -> Metrics:
-    if not experiment.metrics.is_file():
-        raise ExperimentStopped(f"experiment {experiment.id} has no metrics yet; finish it and run `doit report`")
-    found: Metrics = records.read(experiment.metrics, "metrics")
-    return found
 
 
 def _rates(first: Metrics, second: Metrics) -> Iterator[str]:

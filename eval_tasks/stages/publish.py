@@ -30,6 +30,25 @@ def publish_metrics(project: Project) -> list[str]:
     return []
 
 
+def metrics_of(project: Project, experiment_id: str) -> dict[str, Any]:
+    """Return the metrics of an experiment of this project.
+
+    Raises
+    ------
+    ExperimentStopped
+        If there is no such experiment, or it has none yet.
+    """
+    known = sorted(path.parent.name for path in project.experiments.glob("*/registration.json"))
+    if experiment_id not in known:
+        named = experiment_id or "(no id)"
+        raise ExperimentStopped(f"{named}: no such experiment here; there are: {', '.join(known) or 'none'}")
+    experiment = project.experiment(experiment_id)
+    if not experiment.metrics.is_file():
+        raise ExperimentStopped(f"experiment {experiment_id} has no metrics yet; finish it and run `doit report`")
+    found: dict[str, Any] = records.read(experiment.metrics, "metrics")
+    return found
+
+
 def compute(project: Project, experiment: Experiment, found: Registration) -> dict[str, Any]:
     """Return the metrics of a finished experiment.
 

@@ -21,6 +21,7 @@ from eval_tasks.registration import Registration
 from eval_tasks.stages import check_corpus
 from eval_tasks.stages.assemble import Assembly, Local, assemble, node_on_path
 from eval_tasks.stages.session import read_script
+from eval_tasks.trials import lease
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ def register(project: Project, request: Request) -> list[str]:
     ExperimentStopped
         If something is missing, if the design can't fit its limits, or if it differs from the one that is registered.
     """
+    if request.login_home is not None:
+        lease.check_login_home(request.login_home, os.environ)
     local = Local(request.executable, node_on_path(), request.login_home)
     assembly = assemble(project, request.overrides, local)
     if assembly.settings.rehearsing:

@@ -5,21 +5,21 @@ Must never read the user's own Codex home, clobber a login that changed meanwhil
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import digests, journal
-from eval_tasks.errors import ExperimentStopped
+from eval_tasks import digests, files, journal
+from eval_tasks.errors import ExperimentStopped, FailureCode
 
 AUTH = "auth.json"
 LOCK = ".evaluator.lock"
+_NEW = ".auth.json.new"
+"""What becomes the login when refreshed tokens are written back; one name, so that a kill leaves nothing for ever."""
 MAXIMUM_BYTES = 256 * 1024
 
 
@@ -31,11 +31,11 @@ def check_login_home(home: Path, environment: Mapping[str, str]) -> Path:
     ExperimentStopped
         One line for each way in which it is not: the user's own home, its owner, its modes, its `auth.json`.
     """
-    resolved = home.resolve()
+    resolved = Path(os.path.realpath(home))
     own = {Path(environment.get("HOME", "~")).expanduser() / ".codex"}
     if environment.get("CODEX_HOME"):
         own.add(Path(environment["CODEX_HOME"]))
-    if resolved in {path.resolve() for path in own}:
+    if any(_same(resolved, path) for path in own):
         raise ExperimentStopped("the login home is your own Codex home; make a dedicated one (docs/live-run.md)")
     if not resolved.is_dir():
         raise ExperimentStopped("the login home is no folder; make it and sign in once (docs/live-run.md)")
@@ -50,6 +50,14 @@ def check_login_home(home: Path, environment: Mapping[str, str]) -> Path:
     if _login(auth.read_bytes()) is None:
         raise ExperimentStopped("auth.json of the login home holds no login; sign in again")
     return resolved
+
+
+def _same(home: Path, other: Path) -> bool:
+    """Return whether two paths are one folder, by whatever links, mounts or letter case they lead there."""
+    try:
+        return os.path.realpath(other) == str(home) or os.path.samefile(home, other)
+    except OSError:
+        return False
 
 
 def _check_entry(status: os.stat_result, mode: int, what: str) -> None:
@@ -98,17 +106,28 @@ def lease(home: Path, copy: Path, note: Callable[[str], None], give: Callable[[P
     give
         Called with the copy to make it the call's user's own.
     """
-    content = (home / AUTH).read_bytes()
+    content = _lendable(home / AUTH)
     source = digests.of_bytes(content)
     note(source)
+    descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
         give(copy)
         yield copy
     finally:
         give_back(home, copy, source)
+
+
+def _lendable(auth: Path) -> bytes:
+    """Return the login as it is now, since the user may have signed out after the home was checked."""
+    content = _read(auth)
+    if content is None or _login(content) is None:
+        raise ExperimentStopped(
+            "auth.json of the login home holds no login any more; sign in again, then run `doit run_eval` again",
+            FailureCode.AUTHENTICATION,
+        )
+    return content
 
 
 def give_back(home: Path, copy: Path, source: str) -> bool:
@@ -121,31 +140,54 @@ def give_back(home: Path, copy: Path, source: str) -> bool:
     ----------
     source
         The digest of the login when it was lent.
+
+    Raises
+    ------
+    ExperimentStopped
+        If the refreshed login can't be written; the copy is removed all the same.
     """
-    replaced = False
     try:
-        with contextlib.suppress(FileNotFoundError):
-            replaced = _replace(home / AUTH, _read_copy(copy), source)
+        content = _read(copy)
+        return content is not None and _replace(home / AUTH, content, source)
+    except OSError as error:
+        raise ExperimentStopped(
+            f"the refreshed login can't be written back ({error.strerror}); mend the login home and sign in again",
+            FailureCode.AUTHENTICATION,
+        ) from error
     finally:
-        copy.unlink(missing_ok=True)
-    return replaced
+        (home / _NEW).unlink(missing_ok=True)
+        if copy.is_dir() and not copy.is_symlink():
+            files.remove_tree(copy)
+        else:
+            copy.unlink(missing_ok=True)
 
 
-def _read_copy(copy: Path) -> bytes:
-    descriptor = os.open(copy, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as stream:
-        return stream.read(MAXIMUM_BYTES + 1)
+def _read(path: Path) -> bytes | None:
+    """Return a regular file's bytes up to one more than a login may have, or None: an agent could write the copy."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read(MAXIMUM_BYTES + 1)
+    finally:
+        os.close(descriptor)
 
 
 def _replace(auth: Path, content: bytes, source: str) -> bool:
-    refreshed = _login(content)
-    before = auth.read_bytes()
-    if refreshed is None or digests.of_bytes(content) == source or digests.of_bytes(before) != source:
+    refreshed, before = _login(content), _read(auth)
+    if refreshed is None or digests.of_bytes(content) == source:
+        return False
+    if before is None or digests.of_bytes(before) != source:
         return False
     login = _login(before)
     if login is None or login[0] != refreshed[0]:
         return False
-    temporary = auth.with_name(f".{AUTH}.{secrets.token_hex(8)}")
+    temporary = auth.with_name(_NEW)
+    temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(content)

@@ -111,7 +111,8 @@ module.exports = async ({ subject, assert }) => {
   assert.deepStrictEqual(await answer('bug', 'connect ECONNREFUSED db-7.internal:5432'), unexpected,
     'nothing of an unexpected error gets out');
   assert.deepStrictEqual(
-    await answer('foreign', 'relation users does not exist', { status: 404, code: '42P01', details: [{ field: 'sql', message: 'x' }] }),
+    await answer('foreign', 'relation users does not exist', { status: 404, code: '42P01', details: [{ field: 'sql',
+      message: 'x' }] }),
     unexpected, 'a foreign error with a status is unexpected');
   assert.deepStrictEqual([await answer('raw', 'host db-7 down'), await answer('raw', null), await answer('raw', undefined)],
     [unexpected, unexpected, unexpected], 'whatever is thrown gets an answer');
@@ -144,7 +145,8 @@ module.exports = async ({ subject, assert }) => {
     [{ name: 'ValidationError', fields: ['to'], sent: ['a@exmaple.org'] },
       { name: 'ValidationError', fields: ['to'], sent: ['nobody'] }],
     'a mistyped address is offered once');
-  assert.deepStrictEqual([await deliver({ to: 'b@example.org', text: 'hi' }, [450, 421]), await deliver({ to: 'c@example.org', text: '' }, [450, 450, 451])],
+  assert.deepStrictEqual([await deliver({ to: 'b@example.org', text: 'hi' }, [450, 421]), await deliver({ to: 'c@example.org',
+    text: '' }, [450, 450, 451])],
     [{ id: 'id 3', sent: ['b@example.org', 'b@example.org', 'b@example.org'] },
       { name: 'UpstreamError', fields: [], sent: ['c@example.org', 'c@example.org', 'c@example.org'] }],
     'a busy mail server is asked again');

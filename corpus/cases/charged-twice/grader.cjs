@@ -32,7 +32,8 @@ module.exports = async ({ subject, assert }) => {
     'all that the second purchase took goes back');
   assert.deepStrictEqual(
     await money([sub('s3', '2031-05-09'), sub('s2', '2031-04-30')], [charge('a', 's3', 2400), charge('b', 's2', 2300)], twice),
-    { bucket: 'duplicate', cancel: ['s3'], refunds: [{ charge: 'a', amountCents: 2400 }] }, 'the first purchase stays, not the first listed');
+    { bucket: 'duplicate', cancel: ['s3'], refunds: [{ charge: 'a', amountCents: 2400 }] },
+      'the first purchase stays, not the first listed');
   assert.deepStrictEqual(
     await money([sub('s1', '2031-01-01'), sub('s2', '2031-01-02'), sub('s3', '2031-01-03')],
       [charge('a', 's1', 700), charge('b', 's2', 700), charge('c', 's3', 800)], twice),
@@ -40,15 +41,18 @@ module.exports = async ({ subject, assert }) => {
     'three purchases, two of them too many');
   assert.deepStrictEqual(
     await course([sub('s1', '2031-01-01'), sub('s2', '2031-01-02')], [charge('a', 's1', 700), charge('b', 's2', 700)], twice),
-    { bucket: 'duplicate', gap: 'guard', steps: ['cancel-extras', 'refund', 'note', 'reply', 'file-gap'] }, 'repair, then money, then words');
+    { bucket: 'duplicate', gap: 'guard', steps: ['cancel-extras', 'refund', 'note', 'reply', 'file-gap'] },
+      'repair, then money, then words');
 
   const { note: unread, ...seats } = await decide(
-    [sub('s1', '2031-02-01'), sub('s2', '2031-02-01', { members: ['m2'] })], [charge('a', 's1', 2400), charge('b', 's2', 2400)], twice);
+    [sub('s1', '2031-02-01'), sub('s2', '2031-02-01', { members: ['m2'] })], [charge('a', 's1', 2400), charge('b', 's2', 2400)],
+      twice);
   assert.deepStrictEqual(seats,
     { bucket: 'team', ...nothing, gap: 'seats', steps: ['verify-contract', 'explain-seats', 'note', 'reply', 'file-gap'] },
     'the same plan for another person is a seat');
   assert.deepStrictEqual(
-    [await money([sub('s1', '2031-02-01', { quantity: 3, members: ['m1', 'm2', 'm3'] })], [charge('a', 's1', 7200), charge('b', 's1', 7200)], twice),
+    [await money([sub('s1', '2031-02-01', { quantity: 3, members: ['m1', 'm2', 'm3'] })], [charge('a', 's1', 7200), charge('b',
+      's1', 7200)], twice),
       await money([sub('s1', '2031-02-01', { quantity: 2 })], [charge('a', 's1', 4800), charge('b', 's1', 4800)], twice)],
     [{ bucket: 'team', ...nothing }, { bucket: 'team', ...nothing }], 'several seats are no mistake');
 
@@ -58,30 +62,38 @@ module.exports = async ({ subject, assert }) => {
     { bucket: 'failed', ...nothing }, 'an unfinished checkout took nothing');
   assert.deepStrictEqual(
     await money([sub('s1', '2030-02-01', { status: 'canceled' }), sub('s2', '2031-02-02'), sub('s3', '2031-02-03')],
-      [charge('a', 's1', 2400), charge('b', 's2', 2400), charge('c', 's3', 2400, { status: 'failed' }), charge('d', 's3', 2100)], twice),
+      [charge('a', 's1', 2400), charge('b', 's2', 2400), charge('c', 's3', 2400, { status: 'failed' }), charge('d', 's3', 2100)],
+        twice),
     { bucket: 'duplicate', cancel: ['s3'], refunds: [{ charge: 'd', amountCents: 2100 }] }, 'what ended or failed does not count');
   assert.deepStrictEqual(
-    await decide([sub('s1', '2031-02-01'), sub('s2', '2031-02-02')], [charge('a', 's1', 900), charge('b', 's2', 900, { disputed: true })], twice)
+    await decide([sub('s1', '2031-02-01'), sub('s2', '2031-02-02')], [charge('a', 's1', 900), charge('b', 's2', 900,
+      { disputed: true })], twice)
       .then(({ refunds, steps }) => ({ refunds, steps })),
     { refunds: [], steps: ['cancel-extras', 'note', 'reply', 'file-gap'] }, 'the bank already returns a disputed charge');
   assert.deepStrictEqual(
     (await money([sub('s1', '2031-02-01'), sub('s2', '2031-02-02')],
-      [charge('a', 's2', 2400, { refundedCents: 2400 }), charge('b', 's2', 2400, { refundedCents: 2399 }), charge('c', 's1', 2400)], twice)).refunds,
+      [charge('a', 's2', 2400, { refundedCents: 2400 }), charge('b', 's2', 2400, { refundedCents: 2399 }), charge('c', 's1',
+        2400)], twice)).refunds,
     [{ charge: 'b', amountCents: 1 }], 'earlier refunds are taken off');
 
   assert.deepStrictEqual(
     (await decide([sub('s1', '2030-02-01', { interval: 'year' }), sub('s2', '2030-02-02', { interval: 'year' })],
       [charge('a', 's1', 24000), charge('b', 's2', 24000)], twice)).steps,
-    ['verify-contract', 'cancel-extras', 'refund', 'note', 'reply', 'file-gap'], 'a yearly contract is looked up before money moves');
+    ['verify-contract', 'cancel-extras', 'refund', 'note', 'reply', 'file-gap'],
+      'a yearly contract is looked up before money moves');
   assert.deepStrictEqual(
     [(await decide([sub('s1', '2031-02-01', { prorated: true })], [charge('a', 's1', 1200)], { says: 'cannot-cancel' })).steps,
-      (await decide([sub('s1', '2029-02-01', { status: 'canceled', interval: 'year' }), sub('s2', '2031-02-01')], [charge('a', 's2', 1200)],
+      (await decide([sub('s1', '2029-02-01', { status: 'canceled', interval: 'year' }), sub('s2', '2031-02-01')], [charge('a',
+        's2', 1200)],
         { says: 'cannot-cancel' })).steps],
-    [['verify-contract', 'offer-portal', 'note', 'reply'], ['offer-portal', 'note', 'reply']], 'a changed period is looked up, an ended contract is not');
+    [['verify-contract', 'offer-portal', 'note', 'reply'], ['offer-portal', 'note', 'reply']],
+      'a changed period is looked up, an ended contract is not');
 
   assert.deepStrictEqual(
-    [await course([sub('s1', '2031-02-01', { status: 'incomplete' })], [charge('a', 's1', 2400, { status: 'failed' })], { says: 'payment-fails', charge: 'a' }, false),
-      await course([sub('s1', '2031-02-01', { quantity: 4 })], [charge('a', 's1', 9600, { status: 'failed' })], { says: 'payment-fails' }),
+    [await course([sub('s1', '2031-02-01', { status: 'incomplete' })], [charge('a', 's1', 2400, { status: 'failed' })],
+      { says: 'payment-fails', charge: 'a' }, false),
+      await course([sub('s1', '2031-02-01', { quantity: 4 })], [charge('a', 's1', 9600, { status: 'failed' })],
+        { says: 'payment-fails' }),
       await course([sub('s1', '2031-02-01')], [charge('a', 's1', 2400)], { says: 'cannot-cancel' }, true)],
     [{ bucket: 'failed', gap: 'portal', steps: ['offer-portal', 'note', 'reply', 'file-gap'] },
       { bucket: 'failed', gap: null, steps: ['verify-contract', 'offer-portal', 'note', 'reply'] },
@@ -89,8 +101,10 @@ module.exports = async ({ subject, assert }) => {
     'a missing page for self-service is a gap');
   assert.deepStrictEqual(
     await decide([sub('s1', '2031-02-01')], [charge('a', 's1', 2400), charge('b', 's1', 2500), charge('c', 's1', 2600)],
-      { says: 'does-not-work', charge: 'b', incident: 'I-5' }).then(({ bucket, refunds, gap, steps }) => ({ bucket, refunds, gap, steps })),
-    { bucket: 'product', refunds: [{ charge: 'b', amountCents: 2500 }], gap: 'product', steps: ['refund', 'note', 'reply', 'file-gap'] },
+      { says: 'does-not-work', charge: 'b', incident: 'I-5' }).then(({ bucket, refunds, gap, steps }) => ({ bucket, refunds, gap,
+        steps })),
+    { bucket: 'product', refunds: [{ charge: 'b', amountCents: 2500 }], gap: 'product', steps: ['refund', 'note', 'reply',
+      'file-gap'] },
     'an outage returns the charge it touched');
   assert.deepStrictEqual(
     [await course([sub('s1', '2031-02-01')], [charge('a', 's1', 2400)], { says: 'does-not-work', charge: 'a' }),

@@ -142,36 +142,47 @@ module.exports = async ({ subject, assert }) => {
     [await book({ accounts: two, jobs: [pay(9, 10, 120)] }, 'outcomes', 'balances', 'begins', 'lost'),
       await book({ accounts: four, jobs: [fee(100, 25, 10, 3, 9)] }, 'outcomes', 'balances', 'begins', 'lost')],
     [[[{ reference: '9-10', balance: 380 }], [[9, 380], [10, 320]], 1, 0],
-      [[{ reference: 'fee 100', balance: 75 }], [[3, 875], [9, 875], [10, 875], [100, 75]], 1, 0]], 'each booking needs one transaction');
+      [[{ reference: 'fee 100', balance: 75 }], [[3, 875], [9, 875], [10, 875], [100, 75]], 1, 0]],
+        'each booking needs one transaction');
   assert.deepStrictEqual(
     [await book({ accounts: two, jobs: [pay(9, 10, 50), pay(10, 9, 30)] }, 'deadlocks', 'begins'),
-      await book({ accounts: four, jobs: [pay(9, 10, 1), pay(10, 3, 5), pay(3, 9, 7), pay(10, 9, 2), pay(9, 100, 8)] }, 'deadlocks', 'begins')],
+      await book({ accounts: four, jobs: [pay(9, 10, 1), pay(10, 3, 5), pay(3, 9, 7), pay(10, 9, 2), pay(9, 100, 8)] },
+        'deadlocks', 'begins')],
     [[0, 2], [0, 5]], 'transfers do not cross, in pairs or in a ring');
   assert.deepStrictEqual(
-    await book({ accounts: four, jobs: [pay(9, 10, 40), fee(3, 1, 10, 9), pay(10, 100, 10), fee(9, 5, 10)] }, 'deadlocks', 'begins'),
+    await book({ accounts: four, jobs: [pay(9, 10, 40), fee(3, 1, 10, 9), pay(10, 100, 10), fee(9, 5, 10)] }, 'deadlocks',
+      'begins'),
     [0, 4], 'collections keep the order of transfers');
   assert.deepStrictEqual(
-    await book({ accounts: four, jobs: [fee(100, 5, 10, 9), fee(100, 5, 9, 3, 10), fee(3, 5, 9, 10), fee(10, 5, 9, 3)] }, 'deadlocks', 'begins'),
+    await book({ accounts: four, jobs: [fee(100, 5, 10, 9), fee(100, 5, 9, 3, 10), fee(3, 5, 9, 10), fee(10, 5, 9, 3)] },
+      'deadlocks', 'begins'),
     [0, 4], 'collections do not cross each other');
   assert.deepStrictEqual(
-    await book({ accounts: [[1, 100], [2, 0], [3, 0]], jobs: [pay(1, 2, 40), pay(1, 3, 40), pay(1, 2, 40)] }, 'outcomes', 'balances'),
-    [[{ reference: '1-2', balance: 60 }, { reference: '1-3', balance: 20 }, { code: 'INSUFFICIENT_FUNDS' }], [[1, 20], [2, 40], [3, 40]]],
+    await book({ accounts: [[1, 100], [2, 0], [3, 0]], jobs: [pay(1, 2, 40), pay(1, 3, 40), pay(1, 2, 40)] }, 'outcomes',
+      'balances'),
+    [[{ reference: '1-2', balance: 60 }, { reference: '1-3', balance: 20 }, { code: 'INSUFFICIENT_FUNDS' }], [[1, 20], [2, 40], [3,
+      40]]],
     'transfers at once cannot spend twice');
 
   assert.deepStrictEqual(await book({ accounts: two, jobs: [pay(9, 10, 50)] }, 'risk', 'openAtRisk'), [1, 0],
     'the risk service is asked outside the transaction');
   assert.deepStrictEqual(
-    await book({ accounts: two, jobs: [pay(10, 9, 50)], faults: [{ call: 'lock', nth: [2] }] }, 'outcomes', 'balances', 'risk', 'begins'),
+    await book({ accounts: two, jobs: [pay(10, 9, 50)], faults: [{ call: 'lock', nth: [2] }] }, 'outcomes', 'balances', 'risk',
+      'begins'),
     [[{ reference: '10-9', balance: 150 }], [[9, 550], [10, 150]], 1, 2], 'a broken tie repeats all but the question');
   assert.deepStrictEqual(
-    [await book({ accounts: two, jobs: [pay(9, 10, 50)], faults: [{ call: 'write', nth: [2] }], meanwhile: [[9, 300], [10, 777]] }, 'outcomes', 'balances'),
-      await book({ accounts: two, jobs: [pay(9, 10, 400)], faults: [{ call: 'lock', nth: [2] }], meanwhile: [[9, 399]] }, 'outcomes', 'balances')],
+    [await book({ accounts: two, jobs: [pay(9, 10, 50)], faults: [{ call: 'write', nth: [2] }], meanwhile: [[9, 300], [10, 777]] },
+      'outcomes', 'balances'),
+      await book({ accounts: two, jobs: [pay(9, 10, 400)], faults: [{ call: 'lock', nth: [2] }], meanwhile: [[9, 399]] },
+        'outcomes', 'balances')],
     [[[{ reference: '9-10', balance: 250 }], [[9, 250], [10, 827]]], [[{ code: 'INSUFFICIENT_FUNDS' }], [[9, 399], [10, 200]]]],
     'a repetition reads the balances again');
   assert.deepStrictEqual(
-    [await book({ accounts: four, jobs: [fee(100, 25, 9, 10)], faults: [{ call: 'lock', nth: [3] }], meanwhile: [[100, 60], [10, 45]] },
+    [await book({ accounts: four, jobs: [fee(100, 25, 9, 10)], faults: [{ call: 'lock', nth: [3] }], meanwhile: [[100, 60], [10,
+      45]] },
       'outcomes', 'balances', 'begins'),
-    await book({ accounts: four, jobs: [fee(100, 5, 9, 3)], faults: [{ call: 'write', nth: [2] }] }, 'outcomes', 'balances', 'begins'),
+    await book({ accounts: four, jobs: [fee(100, 5, 9, 3)], faults: [{ call: 'write', nth: [2] }] }, 'outcomes', 'balances',
+      'begins'),
     await book({ accounts: two, jobs: [fee(9, 5, 10)], faults: [{ call: 'commit' }] }, 'outcomes', 'balances', 'begins', 'lost')],
     [[[{ reference: 'fee 100', balance: 110 }], [[3, 900], [9, 875], [10, 20], [100, 110]], 2],
       [[{ reference: 'fee 100', balance: 10 }], [[3, 895], [9, 895], [10, 900], [100, 10]], 2],
@@ -182,7 +193,8 @@ module.exports = async ({ subject, assert }) => {
   assert.deepStrictEqual(
     [await book({ accounts: two, jobs: [pay(9, 10, 50)], faults: [{ call: 'write', nth: [1, 2, 3] }] }, 'outcomes', 'begins'),
       await book({ accounts: two, jobs: [pay(9, 10, 50)], faults: [{ call: 'lock' }] }, 'outcomes', 'balances', 'begins', 'lost')],
-    [[[{ reference: '9-10', balance: 450 }], 4], [[{ code: 'ER_LOCK_DEADLOCK' }], two, 4, 0]], 'attempts are counted and the error comes out');
+    [[[{ reference: '9-10', balance: 450 }], 4], [[{ code: 'ER_LOCK_DEADLOCK' }], two, 4, 0]],
+      'attempts are counted and the error comes out');
 
   assert.deepStrictEqual(
     await book({ accounts: two, jobs: [pay(9, 10, 50)], faults: [{ call: 'write', nth: [2], code: 'ER_DISK_FULL' }] },
@@ -196,9 +208,11 @@ module.exports = async ({ subject, assert }) => {
   assert.deepStrictEqual(
     [await book({ accounts: four, jobs: [fee(3, 10, 9, 100, 10)] }, 'outcomes', 'balances', 'openAtRelease', 'lost'),
       await book({ accounts: four, jobs: [fee(3, 900, 9, 10)] }, 'outcomes', 'balances')],
-    [[[{ code: 'INSUFFICIENT_FUNDS' }], four, 0, 0], [[{ reference: 'fee 3', balance: 2700 }], [[3, 2700], [9, 0], [10, 0], [100, 0]]]],
+    [[[{ code: 'INSUFFICIENT_FUNDS' }], four, 0, 0], [[{ reference: 'fee 3', balance: 2700 }], [[3, 2700], [9, 0], [10, 0], [100,
+      0]]]],
     'a collection takes from all or none');
-  assert.deepStrictEqual(await book({ accounts: two, jobs: [pay(9, 10, 50)], refuse: 'RISK_REFUSED' }, 'outcomes', 'balances', 'lost', 'risk'),
+  assert.deepStrictEqual(await book({ accounts: two, jobs: [pay(9, 10, 50)], refuse: 'RISK_REFUSED' }, 'outcomes', 'balances',
+    'lost', 'risk'),
     [[{ code: 'RISK_REFUSED' }], two, 0, 1], 'a refusal books nothing and keeps no connection');
   assert.deepStrictEqual(
     await book({ accounts: two, jobs: [pay(9, 9, 50), fee(10, 5, 9, 10)] }, 'outcomes', 'balances', 'risk', 'lost'),

@@ -67,7 +67,8 @@ const world = (round) => ({
   prices: { 'lamp guest': 1990, 'lamp club': 1790, 'lamp shop': 1490, 'cup guest': 500, 'cup club': 450, 'cup shop': 400 },
   reviews: {
     lamp: [
-      { id: 1, stars: 5, text: 'Bright', authorId: 'o', ip: '10.0.0.1' }, { id: 2, stars: 1, text: 'Broke', authorId: 'p', ip: '10.0.0.2' },
+      { id: 1, stars: 5, text: 'Bright', authorId: 'o', ip: '10.0.0.1' }, { id: 2, stars: 1, text: 'Broke', authorId: 'p',
+        ip: '10.0.0.2' },
       { id: 3, stars: 4, text: 'Still bright', authorId: 'o', ip: '10.0.0.1' },
     ],
     cup: [],
@@ -75,9 +76,11 @@ const world = (round) => ({
   authors: { o: { name: 'Ola', email: 'o@x.example' }, p: { name: 'Per', email: 'p@x.example' } },
 });
 const REVIEWS = [
-  { stars: 5, text: 'Bright', author: 'Ola' }, { stars: 1, text: 'Broke', author: 'Per' }, { stars: 4, text: 'Still bright', author: 'Ola' },
+  { stars: 5, text: 'Bright', author: 'Ola' }, { stars: 1, text: 'Broke', author: 'Per' }, { stars: 4, text: 'Still bright',
+    author: 'Ola' },
 ];
-const page = (more) => ({ id: 'lamp', name: 'Lamp', withdrawn: false, price: 1990, user: null, basket: null, reviews: REVIEWS, ...more });
+const page = (more) => ({ id: 'lamp', name: 'Lamp', withdrawn: false, price: 1990, user: null, basket: null, reviews: REVIEWS,
+  ...more });
 const IDA = { price: 1790, user: { name: 'Ida' }, basket: { count: 2 } };
 
 module.exports = async ({ subject, assert }) => {
@@ -98,9 +101,11 @@ module.exports = async ({ subject, assert }) => {
   const person = ({ price, user, basket } = {}) => ({ price, user, basket });
   assert.deepStrictEqual(
     [person(await shown(null, 'lamp')), person(await shown('t1', 'cup', { failures: { user: 'DOWN' } }))],
-    [{ price: 1990, user: null, basket: null }, { price: 500, user: null, basket: null }], 'no login, or one that cannot be looked up');
+    [{ price: 1990, user: null, basket: null }, { price: 500, user: null, basket: null }],
+      'no login, or one that cannot be looked up');
   assert.deepStrictEqual(counts(await visit(null, 'cup')), [1, 0, 0, 1, 1, 0], 'a visitor without a login costs no lookup');
-  assert.deepStrictEqual([await visit('t1', ''), await visit('t1', undefined)].map(({ results, calls }) => [results[0].page, calls]), [[null, []], [null, []]],
+  assert.deepStrictEqual([await visit('t1', ''), await visit('t1', undefined)].map(({ results, calls }) => [results[0].page,
+    calls]), [[null, []], [null, []]],
     'without an id nobody is asked');
 
   const gone = await visit('t2', 'rug');
@@ -108,7 +113,8 @@ module.exports = async ({ subject, assert }) => {
     [{ id: 'rug', name: 'Rug', withdrawn: true, price: null, user: { name: 'Jon' }, basket: { count: 0 }, reviews: [] }, [0, 0, 0]],
     'nobody is paid for a withdrawn product');
   const missing = await visit('t2', 'sofa');
-  assert.deepStrictEqual([missing.results[0].page, counts(missing).slice(3)], [null, [0, 0, 0]], 'nobody is paid for a product that is not there');
+  assert.deepStrictEqual([missing.results[0].page, counts(missing).slice(3)], [null, [0, 0, 0]],
+    'nobody is paid for a product that is not there');
 
   const ends = [];
   for (const all of [
@@ -121,12 +127,15 @@ module.exports = async ({ subject, assert }) => {
   assert.deepStrictEqual(ends, [90, 80, 90, 85, 90, 50], 'nothing waits for what it does not need');
 
   const both = await serveAll(
-    [{ name: 'ida', session: 't1', id: 'lamp' }, { name: 'jon', session: 't2', id: 'lamp', at: 5 }, { name: 'any', session: null, id: 'lamp', at: 25 }],
+    [{ name: 'ida', session: 't1', id: 'lamp' }, { name: 'jon', session: 't2', id: 'lamp', at: 5 }, { name: 'any', session: null,
+      id: 'lamp', at: 25 }],
     { delays: { all: EVEN, ida: { ...EVEN, user: 45, basket: 90 }, jon: { ...EVEN, basket: 5 } } });
-  assert.deepStrictEqual(both.results.slice(0, 2).map((each) => person(each.page)), [IDA, { price: 1490, user: { name: 'Jon' }, basket: { count: 0 } }],
+  assert.deepStrictEqual(both.results.slice(0, 2).map((each) => person(each.page)), [IDA, { price: 1490, user: { name: 'Jon' },
+    basket: { count: 0 } }],
     'people at the same time see their own');
   const again = await serveAll([{ name: 'one', session: 't1', id: 'cup' }, { name: 'two', session: 't1', id: 'cup', at: 500 }]);
-  assert.deepStrictEqual(again.results.map((each) => person(each.page).basket), [{ count: 2 }, { count: 3 }], 'a later visit is not answered from an earlier one');
+  assert.deepStrictEqual(again.results.map((each) => person(each.page).basket), [{ count: 2 }, { count: 3 }],
+    'a later visit is not answered from an earlier one');
   const lamp = await visit('t1', 'lamp');
   assert.deepStrictEqual([counts(lamp), lamp.calls.filter((call) => call.startsWith('r author')).sort()],
     [[1, 1, 1, 1, 1, 2], ['r author o', 'r author p']], 'an author of two reviews is asked for once');
@@ -141,7 +150,8 @@ module.exports = async ({ subject, assert }) => {
     await visit('t1', 'lamp', { failures: { product: 'NO_PRODUCT', user: 'DOWN', basket: 'DOWN' } }),
     await visit('t1', 'lamp', { failures: { price: 'NO_PRICE', reviews: 'DOWN', author: 'DOWN' } }),
   ];
-  assert.deepStrictEqual(broken.map(({ results }) => results[0].code), ['NO_PRODUCT', 'NO_PRICE'], 'without product or price there is no page');
+  assert.deepStrictEqual(broken.map(({ results }) => results[0].code), ['NO_PRODUCT', 'NO_PRICE'],
+    'without product or price there is no page');
   const slow = { all: { ...EVEN, product: 10, user: 15, price: 5, reviews: 80 } };
   const late = [
     await visit('t1', 'lamp', { failures: { product: 'NO_PRODUCT', user: 'DOWN' }, delays: slow }),

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doit.cmd_base import ModuleTaskLoader
+from doit.doit_cmd import DoitMain
+from doit.exceptions import TaskError, TaskFailed
+
+from eval_tasks import boundary
+from eval_tasks.boundary import Lines
+from eval_tasks.errors import ExperimentStopped, FailureCode, TrialFailed
+
+PROJECT = Path(__file__).resolve().parents[1]
+SECRET = "sk-canary-4711"
+
+
+class OddError(Exception):
+    """An error that nobody expects."""
+
+
+@boundary.action
+def works(name: str = "it") -> Lines:
+    return [f"{name}: one", "two"]
+
+
+@boundary.action
+def silent() -> Lines:
+    return None
+
+
+@boundary.action
+def stops() -> Lines:
+    raise ExperimentStopped("source-drift: put it back", FailureCode.SOURCE_DRIFT)
+
+
+def deeper(value: str) -> None:
+    raise OddError(f"holds {value} in its message")
+
+
+@boundary.action
+def breaks() -> Lines:
+    try:
+        deeper(SECRET)
+    except OddError as error:
+        raise ValueError(SECRET, error) from error
+    return None
+
+
+@boundary.action
+def leaks_a_trial() -> Lines:
+    raise TrialFailed(FailureCode.AGENT_FAILED)
+
+
+@boundary.action
+def is_interrupted() -> Lines:
+    raise KeyboardInterrupt
+
+
+def test_an_action_prints_its_lines_and_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    assert works("that") is None
+    assert silent() is None
+    assert capsys.readouterr() == ("that: one\ntwo\n", "")
+
+
+def test_a_stop_is_one_line_and_a_failed_task(capsys: pytest.CaptureFixture[str]) -> None:
+    assert isinstance(stops(), TaskFailed)
+    assert capsys.readouterr() == ("", "stopped: source-drift: put it back\n")
+
+
+def test_an_unexpected_error_shows_its_type_and_frames_but_no_message_and_no_value(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(boundary.DEBUG, raising=False)
+    ended = breaks()
+    assert isinstance(ended, TaskError)
+    said = capsys.readouterr()
+    assert said.out == ""
+    first, *frames = said.err.splitlines()
+    assert first == "a fault of the evaluator: ValueError (set CONTEXT_EVAL_DEBUG=1 to see all of it)"
+    assert any(line.startswith("  test_boundary.py:") and line.endswith(" in breaks") for line in frames)
+    for private in (SECRET, "holds", str(PROJECT)):
+        assert private not in said.err + str(ended) + repr(vars(ended))
+
+
+def test_the_debug_variable_shows_all_of_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(boundary.DEBUG, "1")
+    ended = breaks()
+    said = capsys.readouterr().err
+    assert isinstance(ended, TaskError)
+    assert "Traceback (most recent call last)" in said
+    assert f"OddError: holds {SECRET} in its message" in said
+    assert "in deeper" in said
+    assert SECRET not in repr(vars(ended))
+
+
+def test_a_failed_trial_that_no_stage_recorded_is_a_fault_of_the_evaluator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert isinstance(leaks_a_trial(), TaskError)
+    assert capsys.readouterr().err.startswith("a fault of the evaluator: TrialFailed ")
+
+
+def test_an_interruption_goes_through(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        is_interrupted()
+    assert capsys.readouterr() == ("", "")
+
+
+# Under the real doit
+
+
+def doit(folder: Path, *actions: object, **options: Any) -> int:
+    """Run actions as tasks in a row, as `dodo.py` would, and return the exit status."""
+    tasks = {
+        f"task_{number}": (lambda action=action: {"actions": [action], "uptodate": [False], **options})
+        for number, action in enumerate(actions)
+    }
+    config = {"dep_file": str(folder / "doit.db"), "verbosity": 2, "reporter": boundary.Reporter, "backend": "sqlite3"}
+    status: int = DoitMain(ModuleTaskLoader({**tasks, "DOIT_CONFIG": config}), config_filenames=()).run([])
+    return status
+
+
+def test_doit_prints_what_the_stages_say_and_nothing_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doit(tmp_path, works, silent) == 0
+    assert capsys.readouterr() == ("it: one\ntwo\n", "")
+
+
+def test_doit_passes_options_through_by_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    option = {"name": "name", "long": "name", "default": "an option"}
+    assert doit(tmp_path, works, params=[option]) == 0
+    assert capsys.readouterr().out == "an option: one\ntwo\n"
+
+
+def test_a_stop_ends_the_run_with_status_1_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert doit(tmp_path, stops, works) == 1
+    assert capsys.readouterr() == ("", "stopped: source-drift: put it back\n")
+
+
+def test_a_fault_ends_the_run_with_status_2_and_nothing_private_reaches_terminal_or_database(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(boundary.DEBUG, raising=False)
+    assert doit(tmp_path, works, breaks, works) == 2
+    said = capsys.readouterr()
+    assert said.out == "it: one\ntwo\n"
+    assert said.err.startswith("a fault of the evaluator: ValueError ")
+    assert SECRET not in said.err
+    assert "Traceback" not in said.err
+    assert all(SECRET.encode() not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_sigterm_unwinds_the_stack_and_ends_with_its_own_status(tmp_path: Path) -> None:
+    program = """if True:
+        import sys, time
+        from eval_tasks import boundary
+        boundary.end_in_good_order_on_sigterm()
+        try:
+            print("ready", flush=True)
+            time.sleep(60)
+        finally:
+            print("unwound", flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    with process.stdout:
+        assert process.stdout.readline() == "ready\n"
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == "unwound\n"
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert time.monotonic() - began < 30
