@@ -112,7 +112,7 @@ def task_analyze():
     """Compute every number from the records."""
     return {
         "actions": [actions.analyze],
-        "file_dep": [*graph.file("manifest"), *graph.sources("analysis/*.py", "intervals.py", "stages/analyze.py")],
+        "file_dep": [*graph.file("manifest"), *graph.sources(*graph.ANALYSIS)],
         "targets": graph.file("metrics"),
         "task_dep": ["manifest"],
     }

@@ -20,6 +20,9 @@ from eval_tasks.trials import arms
 
 Task = dict[str, Any]
 
+ANALYSIS = ("analysis/*.py", "intervals.py", "stages/analyze.py", "schemas/metrics.schema.json")
+"""Sources whose change asks for a new analysis."""
+
 
 def configuration() -> dict[str, Any]:
     """Return `DOIT_CONFIG`, and make the folder of doit's database."""

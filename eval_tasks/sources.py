@@ -11,11 +11,13 @@ from functools import cache
 from pathlib import Path
 
 from eval_tasks import digests
-from eval_tasks.paths import PACKAGE
+from eval_tasks.paths import PACKAGE, SCHEMAS
 
 PACKAGE_NAME = PACKAGE.name
 EXECUTION_STAGES = ("prepare", "run_probe", "run_arm", "grade")
 ANALYSIS_STAGES = ("analyze",)
+OF_ANALYSIS = ("metrics.schema.json", "report.schema.json")
+"""Schemas that no execution reads; the metrics' is a source of the analysis."""
 FLOW = ("actions.py", "graph.py")
 """What `dodo.py` is made of: which stage an action runs, and in which order the outcomes come."""
 
@@ -89,7 +91,8 @@ def execution(dodo: Path) -> dict[str, str]:
     `dodo.py` with what it is made of.
     """
     paths = [*_files(EXECUTION_STAGES), *(PACKAGE / name for name in FLOW)]
-    paths += sorted(PACKAGE.glob("**/*.cjs")) + sorted((PACKAGE / "schemas").glob("*.json"))
+    paths += sorted(PACKAGE.glob("**/*.cjs"))
+    paths += [path for path in sorted(SCHEMAS.glob("*.json")) if path.name not in OF_ANALYSIS]
     found = {_relative(path): digests.of_file(path) for path in paths}
     found["dodo.py"] = digests.of_file(dodo)
     return dict(sorted(found.items()))
@@ -98,7 +101,7 @@ def execution(dodo: Path) -> dict[str, str]:
 def analysis() -> dict[str, str]:
     """Return the digest of every source of the analysis that the execution does not share."""
     executed = set(_files(EXECUTION_STAGES))
-    paths = [path for path in _files(ANALYSIS_STAGES) if path not in executed]
+    paths = [path for path in _files(ANALYSIS_STAGES) if path not in executed] + [SCHEMAS / OF_ANALYSIS[0]]
     return {_relative(path): digests.of_file(path) for path in sorted(paths)}
 
 

@@ -245,11 +245,9 @@ def test_a_code_mode_model_works_too(bench: Bench) -> None:
     assert "spawn_agent" not in json.dumps(endpoint.requests[0])
 
 
-def test_an_invented_model_has_the_tools_and_window_of_a_known_one(bench: Bench) -> None:
-    entry = json.loads(codex.catalog(bench.sealed(), "made-up-model"))["models"][0]
-    known = json.loads(codex.catalog(bench.sealed(), "gpt-5.5"))["models"][0]
-    assert entry == {**known, "slug": "made-up-model"}
-    assert entry["context_window"] == 272_000
+def test_a_model_that_the_binary_does_not_know_can_not_be_rehearsed_with(bench: Bench) -> None:
+    with pytest.raises(ExperimentStopped, match=r"no model `made-up-model` to rehearse with; it has .*gpt-5\.5"):
+        codex.catalog(bench.sealed(), "made-up-model")
 
 
 # A proposal call
@@ -473,7 +471,8 @@ def test_discovery_lists_the_install_and_the_agents_own_skills(bench: Bench, reh
 
 
 def test_a_window_too_small_drops_and_shortens_skills(bench: Bench) -> None:
-    entry = json.loads(codex.catalog(bench.sealed(), "gpt-5.5"))["models"][0]
+    models = json.loads(codex.catalog(bench.sealed(), "gpt-5.5"))["models"]
+    entry = next(model for model in models if model["slug"] == "gpt-5.5")
     small = bench.work / "installs" / "small"
     shutil.copytree(bench.install, small, dirs_exist_ok=True)
     narrow = {**entry, "context_window": 10_000, "max_context_window": 10_000}

@@ -593,6 +593,10 @@ def test_killing_the_evaluator_ends_the_grade_with_it(runtime: Runtime, tmp_path
     while with_marker(marker) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert with_marker(marker) == []
+    left = list(tmp_path.glob("g*-*-*"))
+    assert [path.name for path in left[0].iterdir() if path.name == "grader"] == ["grader"]
+    Runtime.find(bubblewrap=BUBBLEWRAPS[0], scratch=tmp_path)
+    assert not left[0].exists()
 
 
 # Attacks

@@ -23,6 +23,7 @@ from eval_tasks.agents import codex_events
 from eval_tasks.agents.contract import Backend, Call, Discovery, Executable, Exposure, ListedSkill, Reading
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.processes import Finished, Level
+from eval_tasks.rehearsal.catalog import pinned_catalog
 from eval_tasks.sandbox import AgentBox, AgentFolder, AgentPlace, Bind, Bubblewrap
 
 KIND = "codex"
@@ -46,10 +47,6 @@ _NATIVE = "bin/codex"
 _BUBBLEWRAP = "codex-resources/bwrap"
 _HOME = ".codex"
 _AUTH = "auth.json"
-_WINDOW_TOKENS = 272_000
-"""The context window that both versions' catalogs give to `gpt-5.5`; an invented model gets the same."""
-
-_KNOWN_MODEL = "gpt-5.5"
 _CLOSED_PORT_URL = "http://127.0.0.1:9/v1"
 _QUERY_SECONDS = 20.0
 _QUERY_BYTES = 16 * 1024 * 1024
@@ -206,6 +203,11 @@ def unsealed(
     return place
 
 
+def install_copy(place: AgentFolder) -> Path:
+    """Return the call's own copy of the install at level `agent-sandbox`, which the agent can write."""
+    return place.home_folder / _HOME
+
+
 def _folder(executable: Executable, call: Path, workspace: Path, node: Path | None = None) -> AgentFolder:
     """Make an empty home and a temporary folder in a call's folder, owned by the user that the call runs as."""
     drop = os.geteuid() == 0
@@ -339,14 +341,8 @@ def _value(value: Any) -> str:
 
 
 def catalog(place: AgentPlace, model: str) -> bytes:
-    """Return a model catalog with this one model, as the binary itself describes it.
-
-    An invented model is described as the best known one, so that it has the same tools and context window.
-    """
-    models = _json(_query(place, ["debug", "models", "--bundled"]))["models"]
-    known = {entry["slug"]: entry for entry in models}
-    entry = known.get(model) or {**known[_KNOWN_MODEL], "slug": model, "context_window": _WINDOW_TOKENS}
-    return records.pretty({"models": [entry]})
+    """Return the binary's own model catalog with this model's context window pinned, for a rehearsal."""
+    return pinned_catalog(_query(place, ["debug", "models", "--bundled"]), model)
 
 
 # The calls

@@ -239,6 +239,9 @@ class Agent(Protocol):
     ) -> AgentFolder:
         """Copy a golden install into a call's folder and return the place of a call at level `agent-sandbox`."""
 
+    def install_copy(self, place: AgentFolder) -> Path:
+        """Return the call's own copy of the install at level `agent-sandbox`, which the agent can write."""
+
     def write_home(self, install: Path, backend: Backend, executable: Executable, level: Level) -> None:
         """Write the agent's configuration files and its own skills into a golden install that holds the skills."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from eval_tasks import digests, processes, sandbox
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.grading import verdicts
-from eval_tasks.grading.machine import FOLDER, GRADER_FILES, SUBJECT_FILES, Machine, Surroundings
+from eval_tasks.grading.machine import FOLDER, GRADER_FILES, SUBJECT_FILES, Machine, Surroundings, sweep
 from eval_tasks.grading.session import Limits
 from eval_tasks.grading.verdicts import Verdict
 
@@ -70,6 +70,7 @@ class Runtime:
         drop = os.geteuid() == 0
         place = Path(os.path.realpath(scratch or tempfile.gettempdir()))
         executable = node or _on_path("node")
+        sweep(place)
         bare = Machine(executable or Path("node"), (), None, drop, place)
         if executable is None or not os.access(executable, os.X_OK):
             return cls(bare, "", "there is no Node; install Node 20 or later")

@@ -6,6 +6,7 @@ Must never let the grader's process see the submission, nor a subject's process 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,8 @@ SUBJECT_FILES = ("subject.cjs", "values.cjs", "lines.cjs")
 _GRADER, _SUBJECT, _SUBMISSION = "grader", "subject", "submission"
 _SEEN_CODE, _SEEN_SUBMISSION = "/r", "/s"
 _HEAP_MEGABYTES = 128
+_BENCH = re.compile(r"g(?P<pid>\d+)-(?P<started>\d+)-\w+")
+"""A bench's name tells whose it is, so that those of killed evaluators can be told from those in use."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,9 @@ def bench(machine: Machine, grader_file: Path, surroundings: Surroundings) -> It
     OSError
         If it can't be made or the grader can't be read.
     """
+    started = processes.start_time(os.getpid())
     # The permission model compares real paths.
-    root = Path(os.path.realpath(tempfile.mkdtemp(prefix="g", dir=machine.scratch)))
+    root = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"g{os.getpid()}-{started}-", dir=machine.scratch)))
     try:
         for folder, names in ((_GRADER, GRADER_FILES), (_SUBJECT, SUBJECT_FILES)):
             (root / folder).mkdir()
@@ -136,6 +140,14 @@ def bench(machine: Machine, grader_file: Path, surroundings: Surroundings) -> It
         yield Bench(machine, root, surroundings.environment)
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+def sweep(scratch: Path) -> None:
+    """Remove the folders of evaluators that were killed while they graded, graders and submissions with them."""
+    for path in scratch.glob("g*-*-*"):
+        named = _BENCH.fullmatch(path.name)
+        if named and path.is_dir() and not processes.alive(int(named["pid"]), int(named["started"])):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _place(source: Path, target: Path) -> None:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import files, processes, sandbox
+from eval_tasks import files, processes, records, sandbox
 from eval_tasks.agents.contract import Call, Reading
 from eval_tasks.errors import ExperimentStopped, FailureCode, TrialFailed
-from eval_tasks.processes import Finished
+from eval_tasks.installs import inventory
+from eval_tasks.processes import Finished, Level
 from eval_tasks.rehearsal.model import Behaviour
-from eval_tasks.sandbox import AgentPlace
+from eval_tasks.sandbox import AgentBox, AgentPlace
 from eval_tasks.stages.session import Session
 from eval_tasks.trials import lease, limits
 
@@ -118,21 +119,51 @@ def make(session: Session, order: Order) -> Iterator[Called]:
     try:
         workspace = _workspace(session, folder, order)
         with _base_url(session, order) as base_url, _login(session, folder, call_id) as auth:
-            call = _command(session, order, session.place(order.install, workspace, auth), base_url, key)
+            place = session.place(order.install, folder, workspace, auth)
+            settings = _own_settings(session, place)
+            call = _command(session, order, place, base_url, key)
             finished = processes.run(
                 call.command,
                 environment=call.environment,
                 stdin=call.stdin,
                 wall_seconds=wall.seconds,
                 stdout_bytes=call.stdout_bytes,
-                tick=lambda: session.journal.heartbeat(call_id),
+                tick=lambda: _tick(session, call_id, workspace),
                 on_start=lambda pid, started: session.journal.started(call_id, pid, started),
             )
         session.journal.ended(call_id)
-        reading = session.agent.read(finished, session.installed(order.install))
-        yield Called(call_id, order.phase, finished, reading, workspace, _failure(finished, reading, wall))
+        reading = session.agent.read(finished, session.installed(order.install), place)
+        failed = _drifted(session, order, place, settings) or _failure(finished, reading, wall)
+        yield Called(call_id, order.phase, finished, reading, workspace, failed)
     finally:
         files.remove_tree(folder)
+
+
+def _tick(session: Session, call_id: str, workspace: Path | None) -> bool:
+    """Note that the call still runs; return whether its workspace has outgrown what a submission may hold."""
+    session.journal.heartbeat(call_id)
+    return workspace is not None and sandbox.overfull(
+        workspace, most_bytes=files.SEALED_BYTES, most_entries=files.SEALED_FILES
+    )
+
+
+def _own_settings(session: Session, place: AgentPlace) -> dict[str, bytes]:
+    """Return the settings that were written for this call alone; a sealed call has none."""
+    if isinstance(place, AgentBox):
+        return {}
+    return {path.name: path.read_bytes() for path in session.agent.install_copy(place).iterdir() if path.is_file()}
+
+
+def _drifted(session: Session, order: Order, place: AgentPlace, settings: Mapping[str, bytes]) -> TrialFailed | None:
+    """Return whether a call changed its own copy of the install; what a sealed call sees can't be changed."""
+    if isinstance(place, AgentBox):
+        return None
+    record = records.read(session.experiment.inventory(order.install), "inventory")
+    try:
+        inventory.verify_copy(session.agent.install_copy(place), record, settings)
+    except ExperimentStopped:
+        return TrialFailed(FailureCode.ENVIRONMENT_DRIFT)
+    return None
 
 
 def _command(session: Session, order: Order, place: AgentPlace, base_url: str | None, key: str | None) -> Call:
@@ -154,10 +185,10 @@ def _api_key(session: Session) -> str | None:
 
 
 def _workspace(session: Session, folder: Path, order: Order) -> Path | None:
-    if order.contents is None:
+    if order.contents is None and session.level is Level.SEALED:
         return None
     workspace = folder / "w"
-    files.write_tree(workspace, order.contents)
+    files.write_tree(workspace, order.contents or {})
     sandbox.own(workspace, drop=session.drop)
     return workspace
 

@@ -164,11 +164,16 @@ def _agent_checks(assembly: Assembly, agent: Agent, executable: Executable, node
 
         _ = profile
         yield _tried(f"install {name}", build)
-    yield _tried("isolation", lambda: _isolation(agent, executable, node, bench, settings["isolation"]))
+    yield _tried(
+        "isolation",
+        lambda: _isolation(agent, executable, node, bench, wanted=settings["isolation"], root=assembly.project.root),
+    )
     yield _tried("agent writes a file", lambda: _write(agent, executable, backend, node, bench))
 
 
-def _isolation(agent: Agent, executable: Executable, node: Path, bench: Path, wanted: str) -> str:
+def _isolation(agent: Agent, executable: Executable, node: Path, bench: Path, *, wanted: str, root: Path) -> str:
+    if sandbox.shown(root):
+        raise ExperimentStopped("the project lies below /usr, which every call can read: move it elsewhere")
     box = agent.sealed(executable, bench / "i1", workspace=_workspace(bench, "preflight"), node=node)
     level = sandbox.attainable(box)
     if level is None or (wanted == Level.SEALED and level is not Level.SEALED):

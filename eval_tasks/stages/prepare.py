@@ -43,9 +43,7 @@ def is_needed(session: Session, install: str) -> bool:
         arms.INSTALL_OF_ARM[trial.arm] == install and not experiment.arm_run(trial.name).is_file()
         for trial in found.trials
     )
-    proposals = install == arms.PROPOSAL_INSTALL and any(
-        not experiment.probe(name).is_file() for name in found.probes
-    )
+    proposals = install == arms.PROPOSAL_INSTALL and any(not experiment.probe(name).is_file() for name in found.probes)
     return trials or proposals
 
 

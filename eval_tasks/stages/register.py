@@ -17,6 +17,7 @@ from eval_tasks import attempts, digests, records, registration, sandbox, schedu
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
+from eval_tasks.processes import Level
 from eval_tasks.registration import Registration
 from eval_tasks.stages import check_corpus
 from eval_tasks.stages.assemble import Assembly, Local, assemble, node_on_path
@@ -58,6 +59,7 @@ def register(project: Project, request: Request) -> list[str]:
         read_script(assembly)
     parts = assembly.parts(proof=check_corpus.require(project), accepted_shortfall=request.accept_shortfall)
     design = registration.design(project, parts)
+    _refuse_login_without_box(design)
     forecast = _forecast(design)
     _refuse_shortfall(design, accepted=request.accept_shortfall)
     existing = registration.current(project)
@@ -98,6 +100,13 @@ def _worst_case(design: Mapping[str, Any]) -> tuple[int, int]:
     plan = design["schedule"]
     calls = schedule.worst_case_calls(design["arms"], len(plan["trials"]), len(plan["probes"]))
     return calls, calls * design["limits"]["expectedCallSeconds"]
+
+
+def _refuse_login_without_box(design: Mapping[str, Any]) -> None:
+    if design["authentication"] == "login-home" and design["isolation"] != Level.SEALED:
+        raise ExperimentStopped(
+            "a login is only lent to sealed calls: set `isolation: sealed`, or use an API key without --auth-home"
+        )
 
 
 def _refuse_shortfall(design: Mapping[str, Any], *, accepted: bool) -> None:

@@ -13,6 +13,7 @@ from eval_tasks import files, records
 from eval_tasks.agents.contract import Reading
 from eval_tasks.corpus import Case
 from eval_tasks.errors import FailureCode, TrialFailed
+from eval_tasks.processes import Level
 from eval_tasks.rehearsal.model import Behaviour
 from eval_tasks.schedule import Trial, trial_of_name
 from eval_tasks.selection import context
@@ -103,7 +104,13 @@ def _run(session: Session, case: Case, run: ArmRun) -> None:
             raise called.failed
         if called.workspace is not None:
             run.submission = files.seal(called.workspace, session.work.submissions / called.call_id)
-    if called.reading.sandbox_dead and run.submission == files.digest_of_contents(case.workspace):
+        if called.reading.sandbox_dead and run.submission == files.digest_of_contents(case.workspace):
+            # What the events say an agent could fake, so that the sandbox itself is asked as well.
+            _refuse_dead_sandbox(session, order)
+
+
+def _refuse_dead_sandbox(session: Session, order: Order) -> None:
+    if session.level is not Level.SEALED or not session.can_seal(order.install, session.work.submissions):
         raise TrialFailed(FailureCode.SANDBOX_UNAVAILABLE)
 
 

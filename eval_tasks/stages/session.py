@@ -20,10 +20,11 @@ from eval_tasks.grading.grader import Runtime
 from eval_tasks.installs import inventory
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project, WorkArea
+from eval_tasks.processes import Level
 from eval_tasks.registration import Registration
 from eval_tasks.rehearsal import script
 from eval_tasks.rehearsal.model import LoopbackModel
-from eval_tasks.sandbox import AgentBox
+from eval_tasks.sandbox import AgentPlace
 from eval_tasks.stages import gate
 from eval_tasks.stages.assemble import Assembly, Local
 from eval_tasks.trials import lease
@@ -186,7 +187,15 @@ class Session:
             model=agent["model"],
             effort=agent["effort"],
             authentication=self.registration.design["authentication"],
+            denied=self._denied(),
         )
+
+    def _denied(self) -> tuple[str, ...]:
+        """Return what the agent's own sandbox must not read where there is no outer box."""
+        if self.level is Level.SEALED:
+            return ()
+        places = [self.project.root, self.work.installs, self.work.submissions, self.local.login_home]
+        return tuple(str(place) for place in places if place is not None)
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -234,11 +243,30 @@ class Session:
 
     # Claims and calls
 
-    def place(self, install: str, workspace: Path | None, auth: Path | None) -> AgentBox:
-        """Return the box of one call on an install, at the registered isolation level."""
-        return self.agent.sealed(
-            self.executable, self.work.install(install), workspace=workspace, node=self.node, auth=auth
+    @property
+    def level(self) -> Level:
+        """Return the registered isolation level."""
+        return Level(self.registration.design["isolation"])
+
+    def place(self, install: str, folder: Path, workspace: Path | None, auth: Path | None) -> AgentPlace:
+        """Return where one call runs on an install, at the registered isolation level.
+
+        Parameters
+        ----------
+        folder
+            The call's own folder, in which a call without an outer box finds its copy of the install.
+        """
+        golden = self.work.install(install)
+        if self.level is Level.SEALED or workspace is None:
+            return self.agent.sealed(self.executable, golden, workspace=workspace, node=self.node, auth=auth)
+        return self.agent.unsealed(
+            self.executable, golden, self.backend, call=folder, workspace=workspace, node=self.node
         )
+
+    def can_seal(self, install: str, folder: Path) -> bool:
+        """Return whether the agent's own sandbox can start in a box like a trial's, tried just now."""
+        box = self.agent.sealed(self.executable, self.work.install(install), workspace=folder, node=self.node)
+        return sandbox.preflight(box)
 
     def installed(self, install: str) -> tuple[str, ...]:
         """Return the ids of the skills of an install."""
@@ -271,9 +299,10 @@ class Session:
         self.journal.settle(key, code)
         if code is FailureCode.AUTHENTICATION:
             self._stop(code, "the provider refused the credential: renew the login or the key")
+        if code is FailureCode.ENVIRONMENT_DRIFT:
+            self._stop(code, "environment-drift: a call changed its own copy of the install: see docs/isolation.md")
         if reading is not None and reading.stops_run:
-            when = f" in {reading.retry_after_seconds:.0f} s" if reading.retry_after_seconds else " later"
-            self._stop(code, f"the provider's quota or usage limit is reached: come back{when}")
+            self._stop(code, f"the provider's quota or usage limit is reached: come back {_when(reading)}")
         allowed = self.registration.limits["stopAfterInfrastructure"]
         if code is not None and self.journal.infrastructure_in_a_row() >= allowed:
             self._stop(
@@ -287,6 +316,12 @@ class Session:
             " (`doit run_eval --settle` records it)",
             code,
         )
+
+
+def _when(reading: Reading) -> str:
+    if reading.retry_at is not None:
+        return f"at {reading.retry_at}"
+    return f"in {reading.retry_after_seconds:.0f} s" if reading.retry_after_seconds else "later"
 
 
 def read_script(assembly: Assembly) -> script.Script:
