@@ -309,6 +309,7 @@ def _inventories() -> dict[str, dict[str, Any]]:
             "files": {"config.toml": digest("config")},
             "listed": listed,
             "systemSkills": {"imagegen": digest("imagegen")},
+            "differences": ["no web search"],
             "exposure": {
                 "installed": len(listed),
                 "listed": len(listed),

@@ -47,6 +47,17 @@ _NATIVE = "bin/codex"
 _BUBBLEWRAP = "codex-resources/bwrap"
 _HOME = ".codex"
 _AUTH = "auth.json"
+DIFFERENCES: tuple[str, ...] = (
+    "no AGENTS.md, rules, hooks, prompts or MCP servers",
+    "plugins, apps, memories and sub-agents are switched off",
+    "no shell snapshot, no login shell, and only the core of the shell's environment",
+    "no history and no session files",
+    "no web search, no analytics and no look for updates",
+    "approvals are never asked for, and commands run in the agent's own sandbox",
+    "connection retries are bounded",
+)
+"""What an everyday Codex home has, or does, and ours has not; facts/codex.md 3 says why each."""
+
 _CLOSED_PORT_URL = "http://127.0.0.1:9/v1"
 _QUERY_SECONDS = 20.0
 _QUERY_BYTES = 16 * 1024 * 1024

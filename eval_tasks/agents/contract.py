@@ -200,6 +200,7 @@ class Agent(Protocol):
 
     KIND: str
     VERSIONS: tuple[str, ...]
+    DIFFERENCES: tuple[str, ...]
     OWN_SKILLS: str
     """Folder of the agent's own skills in an install."""
 

@@ -114,7 +114,7 @@ class Builder:
                     )
         discovery, exposure = self.observe(fresh)
         refuse_other_skills(name, profile, discovery)
-        return Observed(name, found, self.agent.OWN_SKILLS, discovery, exposure)
+        return Observed(name, found, self.agent.OWN_SKILLS, self.agent.DIFFERENCES, discovery, exposure)
 
 
 def refuse_other_skills(name: str, profile: Profile, discovery: Discovery) -> None:

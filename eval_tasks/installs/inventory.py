@@ -31,11 +31,14 @@ class Observed:
         Digest of every file, by path relative to the install.
     own_skills
         Folder of the agent's own skills, relative to the install.
+    differences
+        What an everyday home of this agent has and this one has not.
     """
 
     name: str
     files: Mapping[str, str]
     own_skills: str
+    differences: tuple[str, ...]
     discovery: Discovery
     exposure: Exposure
 
@@ -50,6 +53,7 @@ class Observed:
             "files": dict(self.files),
             "listed": self.discovery.ids(system=False),
             "systemSkills": self._own_digests(),
+            "differences": list(self.differences),
             "exposure": {
                 "installed": exposure.installed,
                 "listed": exposure.listed,
