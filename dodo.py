@@ -1,7 +1,6 @@
-"""The experiment in flow order: `doit register`, `doit run_eval`, `doit report`; `doit list` tells the rest.
+"""The experiment in flow order; a task without files runs whenever it is asked for.
 
-A task without files runs whenever it is asked for. `register` has no target, so that no report registers on its way.
-"""
+`register` has no target, so that no report registers on its way."""
 
 from doit import task_params
 

@@ -95,7 +95,9 @@ def parse(text: str, name: str) -> Document:
         line = mark.line + 1 if mark is not None else 1
         raise ExperimentStopped(f"{name}:{line}: not valid YAML: {error.problem or error.context}") from error
     except yaml.reader.ReaderError as error:
-        line = text[: error.position].count("\n") + 1
+        # The error's own position counts bytes in libyaml and characters in PyYAML.
+        found = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        line = text[: found.start()].count("\n") + 1 if found is not None else 1
         raise ExperimentStopped(f"{name}:{line}: not valid YAML: a character that no text file has") from error
     except (yaml.YAMLError, ValueError, KeyError, AttributeError, RecursionError) as error:
         # KeyError and AttributeError are what PyYAML makes of `!!bool x` and `!!timestamp x`.

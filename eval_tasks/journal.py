@@ -304,6 +304,10 @@ class Journal:
         """Return the reserved calls of a claim in order."""
         return self._calls("WHERE claim = ?", (key,))
 
+    def calls(self) -> list[CallRow]:
+        """Return every reserved call."""
+        return self._calls("", ())
+
     def open_calls(self) -> list[CallRow]:
         """Return the calls whose end was never noted."""
         return self._calls("WHERE ended_ms IS NULL", ())

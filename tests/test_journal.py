@@ -311,8 +311,9 @@ def test_infrastructure_codes_are_counted_from_the_last_back_to_any_other_end(
 
 def test_an_outcome_without_a_call_neither_counts_nor_breaks_the_row(opened: Journal) -> None:
     ran(opened, "case-0.full.r1", FailureCode.AGENT_FAILED)
-    ran(opened, "case-1.auto-lean.r1", FailureCode.EXCLUDED, calls=0)
-    ran(opened, "case-2.full.r1", FailureCode.CALL_BUDGET, calls=0)
+    ran(opened, "case-1.full.r1", FailureCode.CALL_BUDGET, calls=0)
+    assert opened.infrastructure_in_a_row() == 1
+    ran(opened, "case-2.auto-lean.r1", FailureCode.EXCLUDED, calls=0)
     assert opened.infrastructure_in_a_row() == 1
     ran(opened, "case-3.full.r1", FailureCode.AGENT_FAILED)
     assert opened.infrastructure_in_a_row() == 2
@@ -489,6 +490,30 @@ def test_a_full_disk_is_one_clear_line_and_the_journal_stays_whole(path: Path) -
     assert forks.run(write_with_little_room) == 0
     with Journal(path, REGISTRATION) as opened:
         assert (opened.totals().claims, opened.totals().calls) == (1, 0)
+
+
+def test_an_entry_that_fails_half_way_leaves_nothing_of_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect, refusing = sqlite3.connect, threading.Event()
+
+    def authorize(action: int, table: str | None, *_: object) -> int:
+        refused = refusing.is_set() and action == sqlite3.SQLITE_UPDATE and table == "sessions"
+        return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+    def guarded(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        db: sqlite3.Connection = connect(*arguments, **options)
+        db.set_authorizer(authorize)
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", guarded)
+    with Journal(path, REGISTRATION) as opened:
+        opened.begin_session()
+        before = opened.contents()
+        refusing.set()
+        with pytest.raises(ExperimentStopped, match=r"^journal\.db can't be used \(DatabaseError\)"):
+            opened.claim("bread.full.r1", "trial")
+        refusing.clear()
+        assert opened.contents() == before
+        opened.claim("bread.full.r1", "trial")
 
 
 # A kill at every statement

@@ -292,6 +292,12 @@ def test_a_refresh_is_written_back_however_the_agent_writes_it(
     assert Lent(home, write(NEW)).login == NEW
 
 
+def test_whoever_reads_the_login_meanwhile_never_sees_half_of_a_new_one(home: Path) -> None:
+    with open(home / "auth.json", "rb") as reader:
+        assert Lent(home, in_place(NEW)).login == NEW
+        assert reader.read() == OLD
+
+
 @pytest.mark.parametrize(
     "rewrite",
     [

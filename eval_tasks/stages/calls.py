@@ -5,7 +5,6 @@ Must never return before the call's whole process tree is gone, nor leave its fo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,8 +20,6 @@ from eval_tasks.rehearsal.model import Behaviour
 from eval_tasks.sandbox import AgentBox, AgentPlace
 from eval_tasks.stages.session import Session
 from eval_tasks.trials import lease, limits
-
-API_KEY = "CODEX_API_KEY"
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ def make(session: Session, order: Order) -> Iterator[Called]:
         If the registered credential is missing, before anything is spent.
     """
     bounds = session.registration.limits
-    key = _api_key(session)
+    key = session.api_key
     call_id = session.journal.reserve(
         order.key, order.phase, calls=bounds["calls"], deadline_seconds=bounds["deadlineSeconds"]
     )
@@ -171,17 +168,6 @@ def _command(session: Session, order: Order, place: AgentPlace, base_url: str | 
     if order.phase == "proposal":
         return agent.proposal_call(place, session.backend, prompt, base_url=base_url, api_key=key)
     return agent.task_call(place, session.backend, prompt, base_url=base_url, api_key=key)
-
-
-def _api_key(session: Session) -> str | None:
-    if session.backend.authentication != "api-key":
-        return None
-    key = os.environ.get(API_KEY)
-    if not key:
-        raise ExperimentStopped(
-            f"{API_KEY} is not set; set it, or register with --auth-home", FailureCode.AUTHENTICATION
-        )
-    return key
 
 
 def _workspace(session: Session, folder: Path, order: Order) -> Path | None:

@@ -14,6 +14,7 @@ from eval_tasks.agents import AGENTS
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.grading import proof
 from eval_tasks.grading.grader import Runtime
+from eval_tasks.grading.proof import CaseProof, Proof
 from eval_tasks.grading.syntax import Parser
 from eval_tasks.paths import Project
 from eval_tasks.stages.assemble import find_node, node_on_path
@@ -66,7 +67,8 @@ def check_corpus(project: Project, *, thorough: bool, anew: bool) -> list[str]:
     path = proof_file(project)
     previous = records.read(path, "proof") if path.is_file() else None
     if not (thorough or anew) and previous is not None and current_digest(project) is not None:
-        return ["the corpus has a current proof"]
+        cases = tuple(CaseProof.of_value(value) for value in previous["cases"])
+        return [f"proven before: {Proof(previous['corpus'], previous['sources'], cases).summary}"]
     settings = experiment.load(project, {})
     skills = library.load(library.locate(settings.value["library"], project.root)).skills
     found = proof.prove(

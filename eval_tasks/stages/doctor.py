@@ -25,7 +25,7 @@ from eval_tasks.paths import Project
 from eval_tasks.processes import Level
 from eval_tasks.rehearsal import script
 from eval_tasks.rehearsal.model import LoopbackModel
-from eval_tasks.stages import calls, gate
+from eval_tasks.stages import gate, session
 from eval_tasks.stages.assemble import Assembly, Local, assemble, node_on_path
 from eval_tasks.trials import lease
 
@@ -114,9 +114,9 @@ def _credential(assembly: Assembly, local: Local) -> str:
     if mode == "none":
         return "none needed: the loopback model answers"
     if mode == "api-key":
-        if not os.environ.get(calls.API_KEY):
-            raise ExperimentStopped(f"{calls.API_KEY} is not set; set it, or register with --auth-home")
-        return f"{calls.API_KEY} is set"
+        if not os.environ.get(session.API_KEY):
+            raise ExperimentStopped(f"{session.API_KEY} is not set; set it, or register with --auth-home")
+        return f"{session.API_KEY} is set"
     if local.login_home is None:
         raise ExperimentStopped("no login home is registered; register with --auth-home")
     lease.check_login_home(local.login_home, os.environ)

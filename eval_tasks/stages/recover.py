@@ -5,6 +5,7 @@ Must never touch a name that is not in this experiment's own journal, nor repeat
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from eval_tasks import files, processes, records
@@ -35,6 +36,7 @@ def recover(session: Session) -> list[str]:
             raise ExperimentStopped(
                 f"{key} was settled but its record is gone; restore it from a copy, since its calls can't be repeated"
             )
+    _sweep(session)
     return said
 
 
@@ -47,6 +49,21 @@ def _end(session: Session, call: CallRow) -> None:
         lease.give_back(session.login_home, folder / lease.AUTH, call.lease)
     files.remove_tree(folder)
     session.journal.ended(call.call_id)
+
+
+def _sweep(session: Session) -> None:
+    """Remove what a kill kept a finished call from removing: its folder, and a submission that nobody will grade."""
+    of_call = {call.call_id: call.claim for call in session.journal.calls()}
+    for name in _names_in(session.work.calls) & of_call.keys():
+        files.remove_tree(session.work.calls / name)
+    for name in _names_in(session.work.submissions) & of_call.keys():
+        target = session.experiment.arm_run(of_call[name])
+        if target.is_file() and records.read(target, "arm-run")["failure"] is not None:
+            files.remove_tree(session.work.submissions / name)
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
 
 def _has_record(session: Session, key: str) -> bool:

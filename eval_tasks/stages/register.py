@@ -72,7 +72,7 @@ def register(project: Project, request: Request) -> list[str]:
             raise ExperimentStopped("\n".join(_refusal(existing.id, found)))
     value = Registration(_retained(project, design, request.reason))
     if request.dry_run:
-        return [records.pretty(value.value).decode("utf-8").rstrip("\n"), *forecast]
+        return [records.pretty(value.value).decode("utf-8").rstrip("\n")]
     _retain(project, value, assembly, local)
     return [f"registered experiment {value.id}", *forecast]
 

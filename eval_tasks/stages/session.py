@@ -5,14 +5,16 @@ Must never make a call of a real provider without the consent of this command li
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from eval_tasks import attempts, digests, journal, records, registration, sandbox
+from eval_tasks import attempts, digests, files, journal, records, registration, sandbox
 from eval_tasks.agents import AGENTS
 from eval_tasks.agents.contract import Agent, Backend, Executable, Reading
 from eval_tasks.errors import ExperimentStopped, FailureCode
@@ -30,8 +32,14 @@ from eval_tasks.stages.assemble import Assembly, Local
 from eval_tasks.trials import lease
 
 CONSENT = "--allow-real-provider"
+API_KEY = "CODEX_API_KEY"
+ROOM_BYTES = 2 * files.SEALED_BYTES
+"""What must be free for a claim: as much as a submission may hold, and once more for its copy under the grader."""
+
 LEDGER = "CONTEXT_EVAL_REHEARSAL_LEDGER"
 """Names a file that gets a line for each call the loopback model is asked for; tests count paid calls by it."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass
@@ -224,6 +232,53 @@ class Session:
         self._exit.callback(lease.lock(home))
         return home
 
+    @property
+    def api_key(self) -> str | None:
+        """Return the API key for a call's environment; None where another authentication is registered.
+
+        Raises
+        ------
+        ExperimentStopped
+            If it is registered and not set.
+        """
+        if self.backend.authentication != "api-key":
+            return None
+        key = os.environ.get(API_KEY)
+        if not key:
+            raise ExperimentStopped(
+                f"{API_KEY} is not set; set it, or register with --auth-home", FailureCode.AUTHENTICATION
+            )
+        return key
+
+    def require_credential(self) -> None:
+        """Check that the registered credential is there, before a claim rather than within one.
+
+        Raises
+        ------
+        ExperimentStopped
+            `authentication`, saying what is missing.
+        """
+        _ = self.api_key
+        if self.backend.authentication == "login-home":
+            lease.check_login_home(self.login_home, os.environ)
+
+    def require_room(self) -> None:
+        """Check that records and a workspace can still be written, so that no trial fails for a full disk.
+
+        Raises
+        ------
+        ExperimentStopped
+            Naming the place that is nearly full.
+        """
+        self.make_work_area()
+        for place, what in ((self.experiment.root, "experiments/ lies"), (self.work.root, "trials run")):
+            free = shutil.disk_usage(place).free
+            if free < ROOM_BYTES:
+                raise ExperimentStopped(
+                    f"{free >> 20} MiB are free where {what}: make room for {ROOM_BYTES >> 20} MiB,"
+                    " then run `doit run_eval` again"
+                )
+
     def make_work_area(self) -> None:
         """Make the folders outside the project, each passable and no more where children run as another user."""
         work = self.work
@@ -279,14 +334,23 @@ class Session:
         Raises
         ------
         ExperimentStopped
-            If consent is missing, a bound source or an install has drifted, or the claim was made before.
+            If consent, the credential or room is missing, a bound source or an install has drifted, or the claim was
+            made before.
         """
         self.require_consent()
         self.require()
+        with self._noting_a_stop():
+            self.require_credential()
+            self.require_room()
         for install in sorted(installs):
             self.verify_install(install)
         self.journal.claim(key, kind)
-        yield
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            raise ExperimentStopped(f"the disk became full during {key}: make room, then run again") from error
 
     def settle(self, key: str, code: FailureCode | None, reading: Reading | None) -> None:
         """Settle a claim whose record is written, then stop the run if the code or the row of codes asks for it.

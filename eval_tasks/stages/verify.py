@@ -174,14 +174,14 @@ def _numbers(project: Project, experiment: Experiment, found: Registration) -> I
     if not experiment.metrics.is_file():
         yield Line("metrics.json follows from the records", Verdict.UNKNOWN, "there is none yet; run `doit report`")
         return
+    kept = records.read(experiment.metrics, "metrics")
     try:
         metrics = publish.compute(project, experiment, found)
     except ExperimentStopped as stopped:
         yield Line("metrics.json follows from the records", Verdict.DIFFERS, str(stopped))
-        return
-    kept = records.read(experiment.metrics, "metrics")
-    changed = sorted(key for key in {*kept, *metrics} if kept.get(key) != metrics.get(key))
-    yield _compare("metrics.json follows from the records", [], changed, ", ".join(changed))
+    else:
+        changed = sorted(key for key in {*kept, *metrics} if kept.get(key) != metrics.get(key))
+        yield _compare("metrics.json follows from the records", [], changed, ", ".join(changed))
     for name, content in stage_report.report(kept).items():
         path = experiment.report / name
         same = path.is_file() and path.read_bytes() == content

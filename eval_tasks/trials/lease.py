@@ -36,19 +36,19 @@ def check_login_home(home: Path, environment: Mapping[str, str]) -> Path:
     if environment.get("CODEX_HOME"):
         own.add(Path(environment["CODEX_HOME"]))
     if any(_same(resolved, path) for path in own):
-        raise ExperimentStopped("the login home is your own Codex home; make a dedicated one (docs/live-run.md)")
+        raise _unfit("the login home is your own Codex home; make a dedicated one (docs/live-run.md)")
     if not resolved.is_dir():
-        raise ExperimentStopped("the login home is no folder; make it and sign in once (docs/live-run.md)")
+        raise _unfit("the login home is no folder; make it and sign in once (docs/live-run.md)")
     _check_entry(resolved.lstat(), 0o700, "the login home")
     auth = resolved / AUTH
     if not os.path.lexists(auth):
-        raise ExperimentStopped("the login home has no auth.json; sign in once (docs/live-run.md)")
+        raise _unfit("the login home has no auth.json; sign in once (docs/live-run.md)")
     status = auth.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise ExperimentStopped("auth.json of the login home is no regular file; sign in again")
+        raise _unfit("auth.json of the login home is no regular file; sign in again")
     _check_entry(status, 0o600, "auth.json of the login home")
     if _login(auth.read_bytes()) is None:
-        raise ExperimentStopped("auth.json of the login home holds no login; sign in again")
+        raise _unfit("auth.json of the login home holds no login; sign in again")
     return resolved
 
 
@@ -62,9 +62,13 @@ def _same(home: Path, other: Path) -> bool:
 
 def _check_entry(status: os.stat_result, mode: int, what: str) -> None:
     if status.st_uid != os.geteuid():
-        raise ExperimentStopped(f"{what} belongs to another user; use one of your own")
+        raise _unfit(f"{what} belongs to another user; use one of your own")
     if stat.S_IMODE(status.st_mode) != mode:
-        raise ExperimentStopped(f"{what} can be reached by others; run chmod {mode:o} on it")
+        raise _unfit(f"{what} can be reached by others; run chmod {mode:o} on it")
+
+
+def _unfit(message: str) -> ExperimentStopped:
+    return ExperimentStopped(message, FailureCode.AUTHENTICATION)
 
 
 def _login(content: bytes) -> tuple[str, str] | None:

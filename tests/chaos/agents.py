@@ -41,7 +41,7 @@ PROPOSE_NOTHING = r"""start; say '{\"selectedIds\": []}'; end"""
 """What every proposal comes to unless the plays say otherwise; so Auto Lean is told from Manual Lean by its prompt."""
 
 
-def package(folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], default: str = "real \"$@\"") -> Path:
+def package(folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], default: str = 'real "$@"') -> Path:
     """Make an agent's package and return its executable.
 
     Parameters

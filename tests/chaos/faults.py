@@ -1,13 +1,13 @@
 """Every fault that a run can meet and what must come of it: the one mapping behind the tests and the documentation.
 
-A table and what reads it; must never run anything.
+A table and the page that is written from it; must never run anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from pathlib import Path
 
 from eval_tasks.errors import FailureCode
 
@@ -27,7 +27,7 @@ class Fault:
     limit
         The limit that the record names.
     usage
-        Whether the call's usage is known.
+        Whether the call's usage is known; None if that depends on when its limit fires.
     transient
         How many errors the agent reports and overcomes or tries to, if that is always the same.
     stops
@@ -40,7 +40,7 @@ class Fault:
     what: str
     code: FailureCode | None = None
     limit: str | None = None
-    usage: bool = False
+    usage: bool | None = False
     transient: int | None = 0
     stops: bool = False
     quick: bool = True
@@ -59,13 +59,17 @@ PROVIDER: tuple[Fault, ...] = (
     Fault("missing-usage", "The usage is not reported."),
     Fault("rate-limited", "Status 429, plain.", _RATE),
     Fault("retry-after", "Status 429 with `Retry-After`.", _RATE),
-    Fault("response-rate-limited", "The reply ends with a rate limit, again and again.", _RATE, transient=4, quick=False),
+    Fault(
+        "response-rate-limited", "The reply ends with a rate limit, again and again.", _RATE, transient=4, quick=False
+    ),
     Fault("server-error", "Status 500, again and again.", _AGENT_FAILED, transient=4),
     Fault("status:503", "Status 503, again and again.", _AGENT_FAILED, transient=4, quick=False),
     Fault("status:400", "Status 400.", _AGENT_FAILED),
     Fault("cut", "Every reply breaks off in its middle.", _AGENT_FAILED, transient=4),
     Fault("cut:0", "Every reply breaks off before its first byte.", _AGENT_FAILED, transient=4, quick=False),
-    Fault("cut:300", "A reply breaks off after a command that was carried out.", _AGENT_FAILED, transient=4, quick=False),
+    Fault(
+        "cut:300", "A reply breaks off after a command that was carried out.", _AGENT_FAILED, transient=4, quick=False
+    ),
     Fault("malformed", "Every reply is garbled.", _AGENT_FAILED, transient=4, quick=False),
     Fault("response-failed", "The reply says that it failed.", _AGENT_FAILED, transient=4, quick=False),
     Fault("response-incomplete", "The reply says that it is incomplete.", _AGENT_FAILED, transient=4, quick=False),
@@ -77,7 +81,9 @@ PROVIDER: tuple[Fault, ...] = (
 ENDLESS: tuple[Fault, ...] = (
     Fault("no-headers", "The provider accepts the request and never answers.", FailureCode.CALL_TIMEOUT, "call"),
     Fault("no-events", "The reply begins and never goes on.", FailureCode.CALL_TIMEOUT, "call"),
-    Fault("endless-loop", "The model asks for one command after the other, for ever.", FailureCode.CALL_TIMEOUT, "call"),
+    Fault(
+        "endless-loop", "The model asks for one command after the other, for ever.", FailureCode.CALL_TIMEOUT, "call"
+    ),
 )
 """Played likewise; only the limit of the call ends them."""
 
@@ -100,11 +106,16 @@ PROCESS: tuple[Fault, ...] = (
     Fault("both-ends", "`turn.completed` and `turn.failed`.", _INVALID),
     Fault("torn-event", "An event breaks off in its middle.", _INVALID),
     Fault("endless-output", "Events without an end.", FailureCode.OUTPUT_LIMIT, "output"),
-    Fault("large-workspace", "The workspace is filled with 200 MB.", FailureCode.OUTPUT_LIMIT, "output", usage=True),
-    Fault("many-files", "The workspace is filled with 3,000 files.", FailureCode.OUTPUT_LIMIT, "output", usage=True),
-    Fault("dead-sandbox", "Every command is refused by the agent's own sandbox.", FailureCode.SANDBOX_UNAVAILABLE, usage=True),
+    Fault("large-workspace", "The workspace is filled with 200 MB.", FailureCode.OUTPUT_LIMIT, "output", usage=None),
+    Fault("many-files", "The workspace is filled with 3,000 files.", FailureCode.OUTPUT_LIMIT, "output", usage=None),
+    Fault(
+        "fake-dead-sandbox", "The events say that the sandbox refused every command, but the sandbox works.", usage=True
+    ),
 )
-"""Played by a fixture agent; without a code, the submission is graded as it was left: `hidden-check`, nothing was done."""
+"""Played by a fixture agent; without a code, what it left is graded: `hidden-check`, since nothing was done."""
+
+DEAD = Fault("oracle", "The agent's own sandbox can't start.", FailureCode.SANDBOX_UNAVAILABLE, usage=True)
+"""The real agent with a bubblewrap that refuses to start within another."""
 
 HUNG: tuple[Fault, ...] = (
     Fault("hung", "The agent ignores SIGTERM and never ends.", FailureCode.CALL_TIMEOUT, "call"),
@@ -116,13 +127,24 @@ PROPOSALS: tuple[Fault, ...] = (
     Fault("fault:transient", "Four replies break off, the fifth comes whole.", usage=True, transient=4),
     Fault("fault:zero-usage", "The usage is reported as zeros."),
     Fault("propose:garbage", "The answer is prose.", FailureCode.PROPOSAL_INVALID, usage=True),
-    Fault("propose:never-offered", "The answer names a skill that was not on the shortlist.", FailureCode.PROPOSAL_INVALID, usage=True),
+    Fault(
+        "propose:never-offered",
+        "The answer names a skill that was not on the shortlist.",
+        FailureCode.PROPOSAL_INVALID,
+        usage=True,
+    ),
     Fault("refuse", "The model refuses.", FailureCode.PROPOSAL_INVALID, usage=True),
     Fault("fault:empty", "The reply holds nothing.", FailureCode.PROPOSAL_INVALID),
     Fault("fault:long-line", "The answer is larger than 64 KiB.", FailureCode.OUTPUT_LIMIT, "output"),
     Fault("fault:rate-limited", "Status 429, plain.", _RATE),
     Fault("fault:server-error", "Status 500, again and again.", _AGENT_FAILED, transient=4, quick=False),
-    Fault("fault:connection-refused", "Nothing listens at the provider's address.", _AGENT_FAILED, transient=4, quick=False),
+    Fault(
+        "fault:connection-refused",
+        "Nothing listens at the provider's address.",
+        _AGENT_FAILED,
+        transient=4,
+        quick=False,
+    ),
 )
 """Played to a proposal call; without a code the proposal is taken."""
 
@@ -131,7 +153,9 @@ ENDLESS_PROPOSALS: tuple[Fault, ...] = (
 )
 
 STOPPING: tuple[Fault, ...] = (
-    Fault("unauthorized", "Status 401: the credential is refused.", FailureCode.AUTHENTICATION, transient=4, stops=True),
+    Fault(
+        "unauthorized", "Status 401: the credential is refused.", FailureCode.AUTHENTICATION, transient=4, stops=True
+    ),
     Fault("response-quota", "The quota is exhausted.", _RATE, stops=True),
     Fault("usage-limit", "A usage limit is reached.", _RATE, stops=True),
 )
@@ -154,7 +178,11 @@ class Stop:
 
 
 STOPS: tuple[Stop, ...] = (
-    Stop("Three calls in a row end in infrastructure codes (the registered number).", "each keeps its own", "the last one's"),
+    Stop(
+        "Three calls in a row end in infrastructure codes (the registered number).",
+        "each keeps its own",
+        "the last one's",
+    ),
     Stop("Something bound by the registration has changed.", "none", "source-drift"),
     Stop("An install is not what its inventory says.", "none", "environment-drift"),
     Stop("A credential is missing when a call would begin.", "none", "authentication"),
@@ -170,6 +198,15 @@ LIMITS: tuple[tuple[str, str], ...] = (
     ("The registered time ends during a call.", "`deadline`"),
     ("Node or the sandbox fails the grader.", "`grading-failed`; the next run grades again, without a call"),
 )
+
+_USAGE = {True: "known", False: "unknown", None: "either"}
+
+
+def every() -> Iterator[Fault]:
+    """Yield every fault of the tables."""
+    for faults in (PROVIDER, ENDLESS, PROCESS, (DEAD,), HUNG, PROPOSALS, ENDLESS_PROPOSALS, STOPPING):
+        yield from faults
+
 
 TITLE = "## From fault to code"
 _INTRODUCTION = """\
@@ -187,12 +224,12 @@ def _lines() -> Iterator[str]:
     yield from (TITLE, "", *_INTRODUCTION.split("\n"))
     for title, faults in (
         ("A task call, and what the provider does", (*PROVIDER, *ENDLESS, *STOPPING)),
-        ("A task call, and what the agent's process does", (*PROCESS, *HUNG)),
+        ("A task call, and what the agent's process does", (*PROCESS, DEAD, *HUNG)),
         ("A proposal call", (*PROPOSALS, *ENDLESS_PROPOSALS)),
     ):
         yield from ("", f"### {title}", "", "| what happens | code | usage | the run |", "| --- | --- | --- | --- |")
         for fault in faults:
-            yield f"| {fault.what} | {_code(fault)} | {'known' if fault.usage else 'unknown'} | {_run(fault)} |"
+            yield f"| {fault.what} | {_code(fault)} | {_USAGE[fault.usage]} | {_run(fault)} |"
     yield from ("", "### What stops a run by itself", "", "| what happens | the outcome at work | `--settle` writes |")
     yield "| --- | --- | --- |"
     for stop in STOPS:
@@ -210,3 +247,9 @@ def _code(fault: Fault) -> str:
 
 def _run(fault: Fault) -> str:
     return "stops" if fault.stops else "goes on"
+
+
+if __name__ == "__main__":
+    place = Path(__file__).resolve().parents[2] / "docs" / "failure-codes.md"
+    first = place.read_text("utf-8").partition(TITLE)[0].rstrip("\n")
+    place.write_text(f"{first}\n\n{page()}", "utf-8")

@@ -79,9 +79,7 @@ def silent_case() -> str:
 def silent_probe() -> str:
     """Return a probe that the resolver answers itself, with no skill at all."""
     return next(
-        key
-        for key, probe in probes().items()
-        if probe["category"] == "none" and not shortlists(key, probe["prompt"])
+        key for key, probe in probes().items() if probe["category"] == "none" and not shortlists(key, probe["prompt"])
     )
 
 
