@@ -201,6 +201,29 @@ def test_each_change_gets_the_line_of_its_cause_and_no_line_of_what_only_follows
         assert re.fullmatch(pattern, line)
 
 
+def test_every_cause_has_its_own_line_and_hides_no_other(project: Project) -> None:
+    before = small_project.design(project)
+    for change in (
+        set_to(limits={"calls": 299}, agent={"model": "gpt-6"}, arms=["full", "auto-lean"], repeats=2, name="other"),
+        appended("corpus/cases/cake/grader.cjs"),
+        appended("skills/frying/SKILL.md"),
+        appended("dodo.py"),
+    ):
+        change(project)
+    found = [line.split(":")[0] for line in registration.changes(before, small_project.design(project))]
+    assert found == [
+        "agent.model",
+        "analysis.comparisons",
+        "arms",
+        "corpus/cases/cake/grader.cjs",
+        "skill frying",
+        "limits.calls",
+        "name",
+        "repeats",
+        "dodo.py",
+    ]
+
+
 def test_a_changed_margin_is_named_by_its_file_and_by_its_number(project: Project) -> None:
     before = small_project.design(project)
     path = project.root / "corpus" / "corpus.yaml"

@@ -280,7 +280,7 @@ def test_a_module_is_bound_as_soon_as_a_bound_module_imports_it(tmp_path: Path) 
     extra = tmp_path / "eval_tasks" / "novel"
     extra.mkdir()
     (extra / "__init__.py").write_text("")
-    (extra / "ways.py").write_text("from eval_tasks.novel import means\n")
+    (extra / "ways.py").write_text("import eval_tasks.novel.means\n")
     (extra / "means.py").write_text("")
     program = (
         "import json; from pathlib import Path; from eval_tasks import sources;"
