@@ -25,3 +25,14 @@ def laboratory(tmp_path: Path) -> Iterator[Any]:
         if (each.root / "experiments" / "current").exists():
             assert each.survivors() == []
         each.close()
+
+
+SPREAD = ("test_end_to_end", "test_faults", "test_kills", "test_grading")
+"""Modules whose tests share no costly fixture; the others stay together on one worker."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a module on one worker where they share what it takes long to make."""
+    for item in items:
+        if item.path.stem not in SPREAD:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -113,7 +113,7 @@ class Laboratory:
     def _environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         kept = {
             name: os.environ[name]
-            for name in ("PATH", "HOME", "LANG", "TMPDIR", "XDG_STATE_HOME")
+            for name in ("PATH", "HOME", "LANG", "PYTHONPATH", "TMPDIR", "XDG_STATE_HOME")
             if name in os.environ
         }
         return {**kept, "CONTEXT_EVAL_REHEARSAL_LEDGER": str(self.ledger), "PYTHONDONTWRITEBYTECODE": "1", **extra}

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from eval_tasks.errors import FailureCode
-from tests.chaos import agents, faults, places
+from tests.chaos import agents, faults, namespaces, places
 from tests.chaos.faults import Fault
 from tests.laboratory import REPOSITORY, Laboratory
 
@@ -222,23 +222,29 @@ def test_what_never_ends_is_ended_by_the_limit_of_its_call_within_a_second(labor
         assert run["call"]["elapsedMs"] < 5_000 + 500
 
 
-HALF_DEAD = r"""#!/bin/sh
-if [ -e /opt/agent ]; then echo "bwrap: Creating new namespace failed: No space left on device" >&2; exit 1; fi
-exec "$0-real" "$@"
-"""
-
-
-def test_an_agent_whose_sandbox_cannot_start_is_no_wrong_answer_although_it_exits_with_0(laboratory, tmp_path):
-    lab = staffed(laboratory, tmp_path, [NONE], [places.silent_probe()], {}, rehearsal={"default": faults.DEAD.name})
+@pytest.mark.parametrize("version", ["0.155.1", "0.154.0"])
+def test_an_agent_whose_own_sandbox_cannot_start_is_no_wrong_answer(laboratory, version):
+    lab = laboratory(cases=[NONE], probes=[places.silent_probe()], rehearsal={"default": faults.DEAD.name})
+    lab.settings(library=places.give_small_library(lab.root))
     lab.limits(stopAfterInfrastructure=1000)
-    bubblewrap = lab.executable.parents[1] / "codex-resources" / "bwrap"
-    bubblewrap.rename(f"{bubblewrap}-real")
-    bubblewrap.write_text(HALF_DEAD, "utf-8")
-    bubblewrap.chmod(0o755)
-    lab.ok("register", "--executable", str(lab.executable))
-    lab.ok("run_eval")
-    assert differences(lab, dict.fromkeys(outcomes(lab), faults.DEAD), None) == []
-    assert len(outcomes(lab)) == 3
+    lab.ok("register", "--agent-version", version)
+    lab.ok("prepare")
+    few = [sys.executable, namespaces.__file__, str(namespaces.FEW)]
+    ran = subprocess.run(
+        [*few, sys.executable, "-m", "doit", "run_eval"],
+        cwd=lab.root,
+        env=lab._environment({}),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = [
+        (run["failure"], run["limit"], run["submissionDigest"] is None) for run in lab.records("arm-runs").values()
+    ]
+    assert [(code, limit) for code, limit, _ in found] == [(str(faults.DEAD.code), None)] * 3
 
 
 # What stops a run
