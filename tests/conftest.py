@@ -31,6 +31,7 @@ SPREAD = ("test_end_to_end", "test_faults", "test_kills", "test_grading")
 """Modules whose tests share no costly fixture; the others stay together on one worker."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a module on one worker where they share what it takes long to make."""
     for item in items:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 
 import pytest
 
@@ -270,3 +271,13 @@ def test_doit_alone_reports_and_status_shows_no_arm(laboratory):
     assert value["calls"]["made"] == 0
     assert "full" not in json.dumps(value)
     assert "run `doit run_eval`" in lab.stopped()
+
+
+def test_a_record_that_the_journal_does_not_know_is_refused_by_name(laboratory):
+    lab = laboratory(cases=CASES[1:], probes=PROBES[:1])
+    lab.ok("register")
+    lab.ok("run_eval", "--settle")
+    with sqlite3.connect(lab.experiment / "journal.db") as database:
+        database.execute("DELETE FROM claims WHERE key = 'open-slots.full.r1'")
+    said = lab.stopped("run_eval")
+    assert said.startswith("open-slots.full.r1 has a record but the journal does not know of it")

@@ -5,6 +5,7 @@ Must never touch a name that is not in this experiment's own journal, nor repeat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ def recover(session: Session) -> list[str]:
     for call in session.journal.open_calls():
         _end(session, call)
     said = []
-    for key, claim in session.journal.claims().items():
+    claims = session.journal.claims()
+    _refuse_unclaimed(session, claims)
+    for key, claim in claims.items():
         if not claim.settled:
             said.append(_settle(session, claim))
         elif not _has_record(session, key):
@@ -38,6 +41,17 @@ def recover(session: Session) -> list[str]:
             )
     _sweep(session)
     return said
+
+
+def _refuse_unclaimed(session: Session, claims: Mapping[str, Claim]) -> None:
+    """Refuse a record that no claim stands for: the journal has lost what was spent on it."""
+    scheduled = [trial.name for trial in session.registration.trials]
+    scheduled += [f"{PROBE_PREFIX}{name}" for name in session.registration.probes]
+    for key in scheduled:
+        if key not in claims and _has_record(session, key):
+            raise ExperimentStopped(
+                f"{key} has a record but the journal does not know of it: restore journal.db with its -wal file"
+            )
 
 
 def _end(session: Session, call: CallRow) -> None:
