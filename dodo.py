@@ -1,7 +1,4 @@
-"""The experiment in flow order; a task without files runs whenever it is asked for.
-
-`register` has no target, so that no report registers on its way.
-"""
+"""The experiment in flow order; `register` has no target, so that no report registers on its way."""
 
 from doit import task_params
 
