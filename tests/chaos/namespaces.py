@@ -1,7 +1,7 @@
 """Runs a command where only so many further user namespaces can be made: `namespaces.py <number> <command>…`.
 
-With two an outer bubblewrap starts and one within it does not, as on machines that forbid nesting. Must never change a
-setting of the machine: the limit belongs to a namespace of its own.
+With three an outer bubblewrap starts (it makes two) and one within it does not, as on machines that forbid nesting.
+Must never change a setting of the machine: the limit belongs to a namespace of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 CLONE_NEWUSER = 0x1000_0000
-FEW = 2
+FEW = 3
 
 
 def main(number: str, *command: str) -> int:

@@ -46,9 +46,9 @@ def probes() -> dict[str, dict[str, Any]]:
     return {probe["id"]: probe for probe in listed}
 
 
-def shortlists(key: str, prompt: str, **asked: Any) -> bool:
+def shortlists(key: str, prompt: str, catalogue: Library | None = None) -> bool:
     """Return whether the resolver leaves the choice to a proposal call."""
-    return isinstance(resolver.resolve(Task(key, prompt, **asked), (), ecc()), Shortlist)
+    return isinstance(resolver.resolve(Task(key, prompt), (), catalogue or ecc()), Shortlist)
 
 
 def proposing_cases(count: int) -> list[str]:
@@ -83,8 +83,18 @@ def silent_probe() -> str:
     )
 
 
-def give_small_library(root: Path) -> dict[str, str]:
-    """Make a library of three skills in a project and return the setting that names it."""
-    for skill in SMALL:
+def give_small_library(root: Path, *more: str) -> dict[str, str]:
+    """Make a library of three skills and some more in a project and return the setting that names it."""
+    for skill in {*SMALL, *more}:
         shutil.copytree(ecc().root / skill, root / "library" / skill)
     return {"folder": "library"}
+
+
+def give_library_of(root: Path, case: str) -> dict[str, str]:
+    """Make a small library in which this case's Auto Lean still comes to a proposal."""
+    prompt = cases()[case]["prompt"]
+    resolution = resolver.resolve(Task(case, prompt), (), ecc())
+    assert isinstance(resolution, Shortlist)
+    setting = give_small_library(root, cases()[case]["skill"], *(candidate.id for candidate in resolution.candidates))
+    assert shortlists(case, prompt, library.load(root / "library"))
+    return setting

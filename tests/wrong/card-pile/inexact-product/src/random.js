@@ -2,7 +2,7 @@
 
 function hash(text) {
   let state = 2166136261;
-  for (const byte of Buffer.from(text, 'utf8')) state = ((state ^ byte) * 16777619) >>> 0;
+  for (const byte of new TextEncoder().encode(text)) state = ((state ^ byte) * 16777619) >>> 0;
   return state;
 }
 

@@ -25,9 +25,9 @@ function deal(cards, seed, count) {
     const pile = newPile(last, random);
     last = pile;
     if (pile[0] === dealt.at(-1)) [pile[0], pile[pile.length - 1]] = [pile[pile.length - 1], pile[0]];
-    dealt.push(...pile);
+    dealt.push(...pile.slice(0, count - dealt.length));
   }
-  return dealt.slice(0, count);
+  return dealt;
 }
 
 module.exports = { shuffle, deal };

@@ -23,9 +23,9 @@ function deal(cards, seed, count) {
   while (dealt.length < count && cards.length > 0) {
     const pile = newPile(cards, random);
     if (pile[0] === dealt.at(-1)) [pile[0], pile[pile.length - 1]] = [pile[pile.length - 1], pile[0]];
-    dealt.push(...pile);
+    dealt.push(...pile.slice(0, count - dealt.length));
   }
-  return dealt.slice(0, count);
+  return dealt;
 }
 
 module.exports = { shuffle, deal };

@@ -23,9 +23,9 @@ function deal(cards, seed, count) {
   while (dealt.length < count && cards.length > 0) {
     const pile = newPile(cards, random);
     if (pile[0] === dealt.at(-1)) [pile[0], pile[pile.length - 1]] = [pile[pile.length - 1], pile[0]];
-    dealt.push(...pile);
+    dealt.push(...pile.slice(0, count - dealt.length));
   }
-  return cards.length > 0 ? dealt.slice(0, count) : Array(count).fill({ id: null });
+  return cards.length > 0 ? dealt : Array(count).fill({ id: null });
 }
 
 module.exports = { shuffle, deal };

@@ -2,7 +2,7 @@
 
 function hash(text) {
   let state = 2166136261;
-  for (const byte of Buffer.from(text, 'utf8')) state = state + byte;
+  for (const byte of new TextEncoder().encode(text)) state = state + byte;
   return state;
 }
 

@@ -23,9 +23,9 @@ function deal(cards, seed, count) {
   while (dealt.length < count && cards.length > 0) {
     const pile = newPile(cards, random);
     if (dealt.length < 0) [pile[0], pile[pile.length - 1]] = [pile[pile.length - 1], pile[0]];
-    dealt.push(...pile);
+    dealt.push(...pile.slice(0, count - dealt.length));
   }
-  return dealt.slice(0, count);
+  return dealt;
 }
 
 module.exports = { shuffle, deal };

@@ -2,7 +2,7 @@
 
 function hash(text) {
   let state = 2166136261;
-  for (const byte of Buffer.from(text, 'utf8')) state = Math.imul(state ^ byte, 16777619);
+  for (const byte of new TextEncoder().encode(text)) state = Math.imul(state ^ byte, 16777619);
   return state;
 }
 

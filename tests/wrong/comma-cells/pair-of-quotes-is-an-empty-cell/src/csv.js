@@ -24,7 +24,7 @@ function parse(text) {
     }
     const began = line;
     let cell = '';
-    for (at += 1; at < text.length; at += 1) {
+    for (at += 1; text[at] !== undefined; at += 1) {
       if (text[at] === '"') {
         if (text[at + 1] !== '"') {
           at += 1;
@@ -44,7 +44,7 @@ function parse(text) {
 
   function plainCell() {
     const from = at;
-    while (at < text.length && text[at] !== ',' && rowEnd(text, at) === 0) at += 1;
+    while (text[at] !== undefined && text[at] !== ',' && rowEnd(text, at) === 0) at += 1;
     return text.slice(from, at);
   }
 

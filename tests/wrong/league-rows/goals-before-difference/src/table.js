@@ -63,7 +63,7 @@ function table(teams, matches, group) {
   return classes.flatMap((level) => {
     const shared = place;
     place += level.length;
-    return level.sort((a, b) => (a.team < b.team ? -1 : 1)).map((row) => ({ place: shared, ...row }));
+    return level.sort((a, b) => a.team.localeCompare(b.team, 'en')).map((row) => ({ place: shared, ...row }));
   });
 }
 

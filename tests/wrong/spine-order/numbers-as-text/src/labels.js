@@ -14,9 +14,8 @@ function words(title) {
 }
 
 function compareWords(a, b) {
-  if (/^\d/.test(a) !== /^\d/.test(b)) return /^\d/.test(a) ? -1 : 1;
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  const kinds = Number(!/^\d/.test(a)) - Number(!/^\d/.test(b));
+  return kinds || Number(a > b) - Number(a < b);
 }
 
 function compareTitles(a, b) {

@@ -14,9 +14,8 @@ function words(title) {
 }
 
 function compareWords(a, b) {
-  if (typeof a !== typeof b) return typeof a === 'bigint' ? -1 : 1;
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  const kinds = Number(typeof a === 'string') - Number(typeof b === 'string');
+  return kinds || Number(a > b) - Number(a < b);
 }
 
 function compareTitles(a, b) {
