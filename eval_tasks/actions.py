@@ -143,6 +143,11 @@ def grade(name: str) -> Lines:
     return None
 
 
+def is_graded(name: str) -> bool:
+    """Return whether a trial needs no grade any more."""
+    return stage_grade.is_done(registration.require_current(project()), name)
+
+
 @action
 def probe(name: str) -> Lines:
     """Ask one probe."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,7 @@ def grades() -> Iterator[Task]:
             "actions": [(actions.grade, [trial.name])],
             "file_dep": [arm_run, *file("registration")],
             "task_dep": [f"arm_run:{trial.name}"],
+            "uptodate": [partial(actions.is_graded, trial.name)],
         }
 
 

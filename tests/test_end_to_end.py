@@ -281,3 +281,17 @@ def test_a_record_that_the_journal_does_not_know_is_refused_by_name(laboratory):
         database.execute("DELETE FROM claims WHERE key = 'open-slots.full.r1'")
     said = lab.stopped("run_eval")
     assert said.startswith("open-slots.full.r1 has a record but the journal does not know of it")
+
+
+def test_a_grade_that_is_not_final_is_never_taken_for_done(laboratory):
+    lab = laboratory(cases=CASES[1:], probes=PROBES[:1])
+    lab.ok("register")
+    trial = "open-slots.full.r1"
+    lab.kill_when(lambda: (lab.experiment / "grades" / f"{trial}.json").exists(), "run_eval", number=15)
+    path = lab.experiment / "grades" / f"{trial}.json"
+    lab.ok("run_eval")
+    grade, paid = json.loads(path.read_bytes()), lab.paid()
+    assert grade["passed"]
+    path.write_text(json.dumps({**grade, "passed": False, "failure": "grading-failed", "checks": 0}), "utf-8")
+    assert "its submission is gone" in lab.stopped("run_eval")
+    assert lab.paid() == paid

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from eval_tasks import digests, files, records
+from eval_tasks.corpus import Case
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.grading import grader
 from eval_tasks.grading.grader import Verdict
+from eval_tasks.paths import Experiment
 from eval_tasks.schedule import trial_of_name
 from eval_tasks.stages.session import Session
 
@@ -37,12 +39,29 @@ def grade(session: Session, name: str) -> None:
             f"{name} has no grade and its submission is gone; `doit run_eval --settle` records grading-failed"
         )
     case = session.assembly.corpus.case(trial_of_name(name).case_id)
-    if digests.of_file(case.grader) != case.grader_digest:
-        raise ExperimentStopped(f"source-drift: the grader of {case.id} has changed", FailureCode.SOURCE_DRIFT)
+    _refuse_other_grader(case)
     verdict = grader.grade(submission, case.grader, session.runtime)
+    # Once more, since the grade read the file after the first look; a verdict of another grader is none.
+    _refuse_other_grader(case)
     records.write(target, "grade", _record(arm_run, verdict, case.grader_digest))
     if verdict.failure is not FailureCode.GRADING_FAILED:
         files.remove_tree(submission)
+
+
+def _refuse_other_grader(case: Case) -> None:
+    if digests.of_file(case.grader) != case.grader_digest:
+        raise ExperimentStopped(
+            f"source-drift: the grader of {case.id} has changed; restore it and run again", FailureCode.SOURCE_DRIFT
+        )
+
+
+def is_done(experiment: Experiment, name: str) -> bool:
+    """Return whether a trial needs no grade any more: it has a final one, or its arm-run left nothing to grade."""
+    target = experiment.grade(name)
+    if target.is_file():
+        return is_final(records.read(target, "grade"))
+    arm_run = experiment.arm_run(name)
+    return arm_run.is_file() and records.read(arm_run, "arm-run")["failure"] is not None
 
 
 def is_final(value: dict[str, Any]) -> bool:
