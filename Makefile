@@ -11,7 +11,7 @@ rehearse: .venv/ready
 	$(BIN)/doit run_eval
 	$(BIN)/doit report
 
-test: .venv/ready
+test: .venv/ready lint
 	$(BIN)/doit toolchain
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 

@@ -33,12 +33,24 @@ def test_a_good_document_is_read_with_the_line_of_each_key(tmp_path):
     ("text", "message"),
     [
         (CORPUS + "surprise: 1\n", "corpus/corpus.yaml:1: unknown key 'surprise'"),
-        (CORPUS.replace("30\nminimumProbes", "29\nminimumProbes"), "corpus/corpus.yaml:4: minimumCases: breaks minimum 30"),
-        (CORPUS.replace("marginPoints: 5", "marginPoints: 11"), "corpus/corpus.yaml:6: marginPoints: breaks maximum 10"),
-        (CORPUS.replace("marginPoints: 5", "marginPoints: 0"), "corpus/corpus.yaml:6: marginPoints: breaks exclusiveMin"),
+        (
+            CORPUS.replace("30\nminimumProbes", "29\nminimumProbes"),
+            "corpus/corpus.yaml:4: minimumCases: breaks minimum 30",
+        ),
+        (
+            CORPUS.replace("marginPoints: 5", "marginPoints: 11"),
+            "corpus/corpus.yaml:6: marginPoints: breaks maximum 10",
+        ),
+        (
+            CORPUS.replace("marginPoints: 5", "marginPoints: 0"),
+            "corpus/corpus.yaml:6: marginPoints: breaks exclusiveMin",
+        ),
         (CORPUS + "id: other@2\n", "corpus/corpus.yaml:7: the key 'id' stands twice"),
         (CORPUS + "x: [1,\n", "corpus/corpus.yaml:8: not valid YAML"),
-        (CORPUS + "x: &a [1]\ny: *a\n", "corpus/corpus.yaml:7: not valid YAML: what stands here is used again by an alias"),
+        (
+            CORPUS + "x: &a [1]\ny: *a\n",
+            "corpus/corpus.yaml:7: not valid YAML: what stands here is used again by an alias",
+        ),
         (CORPUS + "x: !!python/name:os.system\n", "corpus/corpus.yaml:7: not valid YAML"),
         (b"id: \xff\n", "corpus/corpus.yaml: not valid UTF-8 at byte 4"),
         ("", "corpus/corpus.yaml:1: must be of type object"),

@@ -287,8 +287,8 @@ def test_a_grade_that_is_not_final_is_never_taken_for_done(laboratory):
     lab = laboratory(cases=CASES[1:], probes=PROBES[:1])
     lab.ok("register")
     trial = "open-slots.full.r1"
-    lab.kill_when(lambda: (lab.experiment / "grades" / f"{trial}.json").exists(), "run_eval", number=15)
     path = lab.experiment / "grades" / f"{trial}.json"
+    lab.kill_when(path.exists, "run_eval", number=15)
     lab.ok("run_eval")
     grade, paid = json.loads(path.read_bytes()), lab.paid()
     assert grade["passed"]
