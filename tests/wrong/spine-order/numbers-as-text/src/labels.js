@@ -19,11 +19,8 @@ function compareWords(a, b) {
 }
 
 function compareTitles(a, b) {
-  for (let i = 0; i < a.length && i < b.length; i += 1) {
-    const order = compareWords(a[i], b[i]);
-    if (order !== 0) return order;
-  }
-  return a.length - b.length;
+  const orders = a.slice(0, b.length).map((word, i) => compareWords(word, b[i]));
+  return orders.find((order) => order !== 0) ?? a.length - b.length;
 }
 
 /** The books in the order of the shelf; see README.md. */

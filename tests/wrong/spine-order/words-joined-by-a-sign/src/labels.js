@@ -19,12 +19,8 @@ function compareWords(a, b) {
 }
 
 function compareTitles(a, b) {
-  for (let i = 0; i < a.length && i < b.length; i += 1) {
-    const [left, right] = [a, b].map((all) => (typeof all[i] === 'string' && i + 1 < all.length ? all[i] + '~' : all[i]));
-    const order = compareWords(left, right);
-    if (order !== 0) return order;
-  }
-  return a.length - b.length;
+  const orders = a.slice(0, b.length).map((word, i) => compareWords(...[[a, word], [b, b[i]]].map(([all, one]) => (typeof one === 'string' && i + 1 < all.length ? `${one}~` : one))));
+  return orders.find((order) => order !== 0) ?? a.length - b.length;
 }
 
 /** The books in the order of the shelf; see README.md. */
