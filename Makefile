@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: rehearse test lint bench lock clean
+.PHONY: rehearse test lint bench chaos lock clean
 
 rehearse: .venv/ready
 	$(BIN)/doit register --backend rehearsal
@@ -23,6 +23,11 @@ lint: .venv/ready
 bench: .venv/ready
 	$(BIN)/doit toolchain
 	$(BIN)/python -m benchmarks.overhead
+
+# Kills the evaluator at every named point and at a hundred random ones, then plays every fault.
+chaos: .venv/ready
+	$(BIN)/doit toolchain
+	$(BIN)/python -m benchmarks.chaos
 
 .venv/ready: requirements.lock
 	$(PYTHON) -m venv .venv

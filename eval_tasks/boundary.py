@@ -5,9 +5,11 @@ Must never let the message or a value of an unexpected exception reach the termi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import signal
+import sqlite3
 import sys
 import traceback
 from collections.abc import Callable
@@ -69,10 +71,27 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         """Say nothing."""
 
 
-def end_in_good_order_on_sigterm() -> None:
-    """Let SIGTERM unwind the stack, so that children are reaped and doit writes its database."""
+def end_in_good_order_on_signals() -> None:
+    """Let SIGTERM and SIGINT unwind the stack without a traceback, so that children are reaped."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    signal.signal(signal.SIGTERM, leave)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, leave)
+
+
+def drop_a_broken_database(path: Path) -> None:
+    """Remove doit's database if it can't be read: it is a cache, and the records say what is done."""
+    if not path.exists():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            sound = database.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+    except sqlite3.OperationalError:
+        # Another doit may hold it just now.
+        return
+    except sqlite3.DatabaseError:
+        sound = False
+    if not sound:
+        path.unlink(missing_ok=True)

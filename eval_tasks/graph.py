@@ -26,10 +26,11 @@ ANALYSIS = ("analysis/*.py", "intervals.py", "stages/analyze.py", "schemas/metri
 
 def configuration() -> dict[str, Any]:
     """Return `DOIT_CONFIG`, and make the folder of doit's database."""
-    boundary.end_in_good_order_on_sigterm()
+    boundary.end_in_good_order_on_signals()
     options.check(sys.argv)
     project = actions.project()
     project.experiments.mkdir(mode=0o700, exist_ok=True)
+    boundary.drop_a_broken_database(project.doit_database)
     digests.CACHE.folder = project.cache / "digests"
     return {
         "default_tasks": ["report"],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -157,23 +158,55 @@ def test_a_fault_ends_the_run_with_status_2_and_nothing_private_reaches_terminal
     assert all(SECRET.encode() not in path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_sigterm_unwinds_the_stack_and_ends_with_its_own_status(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_unwinds_the_stack_and_ends_with_its_own_status_and_no_traceback(number: signal.Signals) -> None:
     program = """if True:
         import sys, time
         from eval_tasks import boundary
-        boundary.end_in_good_order_on_sigterm()
+        boundary.end_in_good_order_on_signals()
         try:
             print("ready", flush=True)
             time.sleep(60)
         finally:
             print("unwound", flush=True)
     """
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
-    with process.stdout:
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
         assert process.stdout.readline() == "ready\n"
         began = time.monotonic()
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         assert process.stdout.read() == "unwound\n"
-    assert process.wait(30) == 128 + signal.SIGTERM
+        assert process.stderr.read() == ""
+    assert process.wait(30) == 128 + number
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("content", [b"no database" * 100, b"", None])
+def test_a_database_that_cannot_be_read_is_dropped_and_a_sound_one_stays(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "doit.db"
+    if content is None:
+        with sqlite3.connect(path) as database:
+            database.execute("CREATE TABLE doit (task_id text)")
+        database.close()
+    else:
+        path.write_bytes(content)
+    boundary.drop_a_broken_database(path)
+    boundary.drop_a_broken_database(tmp_path / "missing.db")
+    assert path.exists() is (content is None or content == b"")
+
+
+def test_a_database_with_a_damaged_page_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "doit.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE doit (task_id text)")
+        database.executemany("INSERT INTO doit VALUES (?)", [("x" * 1000,)] * 50)
+    database.close()
+    with open(path, "r+b") as stream:
+        stream.seek(8192)
+        stream.write(b"\xff" * 4096)
+    boundary.drop_a_broken_database(path)
+    assert not path.exists()

@@ -154,7 +154,9 @@ def _git(root: Path, *arguments: str) -> str:
 def _retain(project: Project, value: Registration, assembly: Assembly, local: Local) -> None:
     """Write the experiment's folder, the registration in it as the last file, and then make it the current one."""
     experiment = project.experiment(value.id)
-    if experiment.registration.is_file():
+    # One that is not listed was about to be retained when something ended us, and is retained now.
+    listed = any(attempt["id"] == value.id for attempt in attempts.read(project, value.design["evidence"]))
+    if listed and experiment.registration.is_file():
         raise ExperimentStopped(f"experiment {value.id} exists already; give this attempt a reason: --reason")
     project.experiments.mkdir(mode=0o700, exist_ok=True)
     experiment.root.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Faults of the provider, the agent and the machine, and what must come of each when the real doit meets it.
+"""Faults, kills, escapes and canaries: what the tests and `make chaos` do to an experiment, and what must come of it.
 
 Must never be imported by the package.
 """
