@@ -19,8 +19,9 @@ from pathlib import Path
 import bm25s
 import yaml
 
-from eval_tasks import library
+from eval_tasks import library, origin
 from eval_tasks.library import Library, Skill
+from eval_tasks.paths import Project
 from eval_tasks.selection import citations, ranking, resolver
 from eval_tasks.selection.resolver import Blocked, Selected, Task
 
@@ -278,7 +279,7 @@ def main() -> None:
     parser.add_argument("--details", action="store_true", help="list every question that isn't decided rightly alone")
     parser.add_argument("--speed", action="store_true", help="time warm queries and a fresh process")
     options = parser.parse_args()
-    root = library.locate(LIBRARY, ROOT)
+    root = origin.locate(LIBRARY, Project(ROOT))
     catalogue = library.load(root)
     every = probes(ROOT)
     asked = [item for item in every if item.category in OPEN_QUESTIONS and not item.task.no_workflow] + cases(ROOT)

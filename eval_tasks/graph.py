@@ -12,11 +12,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import actions, boundary, digests, options, records, registration
+from eval_tasks import actions, arms, boundary, digests, options, records, registration
 from eval_tasks.paths import PACKAGE, Experiment, Project
 from eval_tasks.registration import Registration
 from eval_tasks.schedule import Trial
-from eval_tasks.trials import arms
 
 Task = dict[str, Any]
 
@@ -76,7 +75,8 @@ def sources(*patterns: str) -> list[str]:
 
 def installs() -> Iterator[Task]:
     """Yield the preparation of each install, looked at in every run since its files lie outside the project."""
-    for install in sorted({*arms.INSTALL_OF_ARM.values()}):
+    trials, names = _schedule()
+    for install in arms.installs({trial.arm for trial in trials} or arms.DEFAULT, probes=bool(names)):
         yield {
             "name": install,
             "actions": [(actions.prepare, [install])],
@@ -90,7 +90,7 @@ def arm_runs() -> Iterator[Task]:
     """Yield the trials in the registered order, each after the grade of the one before."""
     before = "prepare"
     for trial in _schedule()[0]:
-        install = arms.INSTALL_OF_ARM[trial.arm]
+        install = arms.ARMS[trial.arm].install
         yield _paid(actions.arm_run, trial.name, _record("arm_run", trial.name), install, before)
         before = f"grade:{trial.name}"
 
@@ -100,7 +100,7 @@ def probes() -> Iterator[Task]:
     trials, names = _schedule()
     before = f"grade:{trials[-1].name}" if trials else "prepare"
     for name in names:
-        yield _paid(actions.probe, name, _record("probe", name), arms.PROPOSAL_INSTALL, before)
+        yield _paid(actions.probe, name, _record("probe", name), arms.LEAN, before)
         before = f"probe:{name}"
 
 

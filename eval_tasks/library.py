@@ -1,11 +1,10 @@
-"""Where the skill library lies, and what each of its skills is called, says, weighs and is allowed to do.
+"""A skill library: what each of its skills is called, says, weighs and is allowed to do.
 
 Must never change a byte of the library, follow a link in it, or read it at import.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import yaml
 
 from eval_tasks import digests
 from eval_tasks.errors import ExperimentStopped
-from eval_tasks.paths import SKILL_FILE, Project
+from eval_tasks.paths import SKILL_FILE
 
 INTERFACE_FILE = "agents/openai.yaml"
 """Where Codex keeps its own settings of a skill, among them whether it may be used unasked."""
@@ -91,50 +90,6 @@ class Library:
             aliases[skill.name] = skill.id if skill.name not in aliases else None
         unambiguous = {name: skill_id for name, skill_id in aliases.items() if skill_id is not None}
         return {**unambiguous, **{skill_id: skill_id for skill_id in self.skills}}
-
-
-def locate(source: Mapping[str, str], project_root: Path) -> Path:
-    """Return the folder that holds the skills.
-
-    Parameters
-    ----------
-    source
-        `{npm, version, skills}`: a folder inside an installed package; or `{folder}`: any folder, relative to the
-        project unless absolute.
-
-    Raises
-    ------
-    ExperimentStopped
-        If the package is missing or has another version, or the folder does not exist.
-    """
-    if "folder" in source:
-        folder = project_root / Path(source["folder"]).expanduser()
-        if not folder.is_dir():
-            raise ExperimentStopped(f"library: there is no folder {source['folder']}; correct `library` in eval.yaml")
-        return folder.resolve()
-    package = Project(project_root).modules / source["npm"]
-    found = _installed_version(package, source["npm"])
-    if found != source["version"]:
-        raise ExperimentStopped(
-            f"library: {source['npm']} {found} is installed, but eval.yaml asks for {source['version']}; "
-            "make toolchain/package.json and eval.yaml agree, then run `doit toolchain`"
-        )
-    folder = package / source["skills"]
-    if not folder.is_dir():
-        raise ExperimentStopped(
-            f"library: {source['npm']} has no folder {source['skills']}; correct `library.skills` in eval.yaml"
-        )
-    return folder.resolve()
-
-
-def _installed_version(package: Path, name: str) -> str:
-    try:
-        content = json.loads((package / "package.json").read_bytes())
-    except FileNotFoundError as error:
-        raise ExperimentStopped(f"library: {name} is not installed; run `doit toolchain`") from error
-    except ValueError as error:
-        raise ExperimentStopped(f"library: {name}/package.json is damaged; run `doit toolchain`") from error
-    return str(content.get("version")) if isinstance(content, dict) else "of unknown version"
 
 
 def load(root: Path) -> Library:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import digests, records, schedule, sources
+from eval_tasks import arms, digests, origin, records, schedule, sources
 from eval_tasks.corpus import Case, Corpus, Probe
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.experiment import REHEARSAL, Settings
@@ -22,7 +22,7 @@ from eval_tasks.paths import Experiment, Project
 from eval_tasks.schedule import Trial
 
 ESTIMAND = (
-    "Mean over the registered cases of the difference in expected pass probability, the Lean arm minus Full, under the"
+    "Mean over the registered cases of the difference in expected pass probability, an arm minus Full, under the"
     " registered agent, model, library, evaluator and period; the cases are fixed and nothing is claimed beyond them."
 )
 RESUME_POLICY = (
@@ -64,6 +64,7 @@ class Parts:
     profiles: Mapping[str, Profile]
     agent: AgentIdentity
     node: Node
+    pinned: Library | None = None
     accepted_shortfall: bool = False
 
 
@@ -77,6 +78,7 @@ def design(project: Project, parts: Parts) -> dict[str, Any]:
         "evidence": "rehearsal" if parts.settings.rehearsing else "live",
         "corpus": _corpus(parts.corpus, parts.proof),
         "library": _library(settings["library"], parts.library),
+        "pinned": None if parts.pinned is None else _library(settings["pinned"]["library"], parts.pinned),
         "profiles": {name: _profile(profile) for name, profile in sorted(parts.profiles.items())},
         "arms": settings["arms"],
         "repeats": settings["repeats"],
@@ -146,9 +148,9 @@ def _probe(probe: Probe) -> dict[str, Any]:
 
 
 def _library(source: Mapping[str, Any], library: Library) -> dict[str, Any]:
-    """Bind the library; a folder's place on this machine is no part of what is bound."""
+    """Bind a library; its place on this machine is no part of what is bound."""
     return {
-        "source": {"folder": "a folder"} if "folder" in source else dict(source),
+        "source": origin.public(source),
         "digest": library.digest,
         "skills": {name: skill.digest for name, skill in sorted(library.skills.items())},
     }
@@ -165,7 +167,7 @@ def _analysis(settings: Mapping[str, Any], corpus: Corpus) -> dict[str, Any]:
         "minimumCases": corpus.minimum_cases,
         "minimumProbes": corpus.minimum_probes,
         "estimand": ESTIMAND,
-        "comparisons": [[arm, "full"] for arm in sorted(settings["arms"]) if arm != "full"],
+        "comparisons": arms.comparisons(settings["arms"]),
     }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eval_tasks.arms import selecting
+
 _NAME = re.compile(r"([a-z][a-z0-9-]*)\.([a-z-]+)\.r([1-9][0-9]*)")
 
 
@@ -64,7 +66,7 @@ def trials(cases: Sequence[str], arms: Sequence[str], repeats: int) -> list[Tria
 
 
 def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int) -> int:
-    """Return the most calls that a schedule can make: one a trial, one more for each Auto trial, one a probe.
+    """Return the most calls that a schedule can make: one a trial, one more for each that selects, one a probe.
 
     Parameters
     ----------
@@ -73,5 +75,4 @@ def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int) ->
     trial_count, probe_count
         How many trials and probes are scheduled.
     """
-    auto = sum(arm == "auto-lean" for arm in arms)
-    return trial_count + trial_count * auto // len(arms) + probe_count
+    return trial_count + trial_count * selecting(arms) // len(arms) + probe_count

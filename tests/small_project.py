@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from eval_tasks import corpus, experiment, library, records, registration
+from eval_tasks import corpus, experiment, library, origin, records, registration
 from eval_tasks.installs import profiles
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
@@ -96,7 +96,7 @@ def change_settings(project: Project, **changes: Any) -> None:
 def parts(project: Project, **overrides: Any) -> Parts:
     """Gather what a registration binds; only the agent and Node are no real ones, since nothing here runs them."""
     settings = experiment.load(project, overrides)
-    available = library.load(library.locate(settings.value["library"], project.root))
+    available = library.load(origin.locate(settings.value["library"], project))
     node = project.root / "node"
     node.write_bytes(b"node")
     return Parts(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from eval_tasks.analysis import pairs, summary
+from eval_tasks.arms import ARMS as EVERY
+from eval_tasks.arms import DEFAULT as ARMS
+from eval_tasks.arms import Selecting, comparisons, installs
 
-ARMS = ("full", "manual-lean", "auto-lean")
 CATEGORIES = ("api", "testing", "security", "plain")
 SKILLS = ("api-design", "tdd-workflow", "security-review", None)
 
@@ -78,9 +80,10 @@ def make(  # noqa: PLR0917
     usage_unknown: Callable[[int, str], bool] = lambda case, arm: False,
     margin_points: float = 5,
     probe_passes: Callable[[int], bool] = lambda index: True,
+    arms: Sequence[str] = ARMS,
 ) -> Records:
     planned = [_probe_plan(index) for index in range(probes)]
-    registration = _registration(cases, planned, repeats, evidence, margin_points)
+    registration = _registration(cases, planned, repeats, evidence, margin_points, arms)
     runs: dict[str, dict[str, Any]] = {}
     grades: dict[str, dict[str, Any]] = {}
     for trial in registration["design"]["schedule"]["trials"]:
@@ -99,11 +102,27 @@ def make(  # noqa: PLR0917
         "journalDigest": digest("journal"),
         "recordsDigest": digest("records"),
     }
-    return Records(registration, _inventories(), runs, grades, records, totals)
+    return Records(registration, _inventories(arms), runs, grades, records, totals)
 
 
-def _registration(
-    cases: int, probes: list[dict[str, Any]], repeats: int, evidence: str, margin_points: float
+_PINNED = {
+    "source": {"git": "a checkout", "commit": "ab" * 20, "skills": "skills"},
+    "digest": digest("pinned library"),
+    "skills": {skill: digest(f"old {skill}") for skill in SKILLS if skill},
+}
+
+
+def _further_profiles(arms: Sequence[str]) -> dict[str, Any]:
+    skills: dict[str, list[str]] = {"baseline": [], "pinned": [skill for skill in SKILLS if skill]}
+    return {
+        name: {"id": f"{name}@1", "skills": planned, "digest": digest(name)}
+        for name, planned in skills.items()
+        if name in arms
+    }
+
+
+def _registration(  # noqa: PLR0917
+    cases: int, probes: list[dict[str, Any]], repeats: int, evidence: str, margin_points: float, arms: Sequence[str]
 ) -> dict[str, Any]:
     rehearsal = {"default": "oracle"} if evidence == "rehearsal" else None
     design = {
@@ -134,11 +153,13 @@ def _registration(
             "digest": digest("library"),
             "skills": {skill: digest(skill) for skill in SKILLS if skill},
         },
+        "pinned": _PINNED if "pinned" in arms else None,
         "profiles": {
             "full": {"id": "full@1", "skills": [skill for skill in SKILLS if skill], "digest": digest("full")},
             "lean": {"id": "lean@1", "skills": ["configure-ecc"], "digest": digest("lean")},
+            **_further_profiles(arms),
         },
-        "arms": list(ARMS),
+        "arms": list(arms),
         "repeats": repeats,
         "agent": {
             "kind": "codex",
@@ -168,14 +189,14 @@ def _registration(
             "minimumCases": 30,
             "minimumProbes": 30,
             "estimand": "Mean over the registered cases of the difference in expected pass probability.",
-            "comparisons": [["auto-lean", "full"], ["manual-lean", "full"]],
+            "comparisons": comparisons(arms),
         },
         "schedule": {
             "trials": [
-                {"caseId": case_id(index), "arm": ARMS[(index + repeat + turn) % 3], "repeat": repeat}
+                {"caseId": case_id(index), "arm": arms[(index + repeat + turn) % len(arms)], "repeat": repeat}
                 for index in range(cases)
                 for repeat in range(1, repeats + 1)
-                for turn in range(3)
+                for turn in range(len(arms))
             ],
             "probes": [probe["id"] for probe in probes],
         },
@@ -224,11 +245,12 @@ def _call(name: str, phase: str, size: int, unknown: bool = False, opened: list[
 def _arm_run(trial: dict[str, Any], index: int, code: str | None, unknown: bool) -> dict[str, Any]:
     name, arm, skill = f"{trial['caseId']}.{trial['arm']}.r{trial['repeat']}", trial["arm"], SKILLS[index % 4]
     failure = None if code in (None, "hidden-check", "grading-failed") else code
-    opened = [skill] if arm == "full" and skill and number(name, 3) else []
-    calls = [_call(name, "task", 14_000 if arm == "full" else 6_000, unknown or failure is not None, opened)]
+    native = EVERY[arm].selecting is Selecting.NOTHING
+    opened = [skill] if EVERY[arm].install == "full" and skill and number(name, 3) else []
+    calls = [_call(name, "task", 14_000 if native else 6_000, unknown or failure is not None, opened)]
     if arm == "auto-lean" and skill:
         calls.insert(0, _call(name, "proposal", 2_000))
-    chosen = [] if arm == "full" or skill is None else [skill]
+    chosen = [] if native or skill is None else [skill]
     selection = "none" if not chosen else ("proposal" if arm == "auto-lean" else "explicit")
     return {
         "schemaVersion": "context-eval.arm-run.v1",
@@ -299,7 +321,7 @@ def _probe(plan: dict[str, Any], passes: bool) -> dict[str, Any]:
     }
 
 
-def _inventories() -> dict[str, dict[str, Any]]:
+def _inventories(arms: Sequence[str]) -> dict[str, dict[str, Any]]:
     def inventory(install: str, listed: list[str], size: int, shortened: list[str]) -> dict[str, Any]:
         return {
             "schemaVersion": "context-eval.inventory.v1",
@@ -321,7 +343,10 @@ def _inventories() -> dict[str, dict[str, Any]]:
             },
         }
 
-    return {
+    every = {
         "full": inventory("full", [skill for skill in SKILLS if skill], 41_000, ["api-design"]),
         "lean": inventory("lean", ["configure-ecc"], 9_000, []),
+        "baseline": inventory("baseline", [], 6_000, []),
+        "pinned": inventory("pinned", [skill for skill in SKILLS if skill], 40_000, []),
     }
+    return {name: every[name] for name in installs(arms, probes=True)}

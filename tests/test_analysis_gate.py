@@ -85,3 +85,30 @@ def test_infrastructure_vetoes_both_methods(evidence: str) -> None:
     assert found["additional"][0]["supported"] is False
     assert {"arm-asymmetry", "infrastructure"} <= set(found["reasons"])
     assert set(found["reasons"]) <= set(gate.REASONS)
+
+
+def test_what_no_claim_is_about_neither_supports_nor_spoils_the_claim() -> None:
+    def fate(case: int, arm: str, repeat: int) -> str | None:
+        return None if arm in ("manual-lean", "auto-lean") else "hidden-check"
+
+    records = make(fate=fate, arms=["full", "manual-lean", "auto-lean", "baseline", "a-a"])
+    design = records.registration["design"]
+    rows = [gate.judged(compared(records, arm), gate.sample_reasons(design)) for arm in design["arms"][1:]]
+    assert [(row["arm"], row["supported"], row["reasons"]) for row in rows] == [
+        ("manual-lean", True, []),
+        ("auto-lean", True, []),
+        ("baseline", False, ["no-claim"]),
+        ("a-a", False, ["no-claim"]),
+    ]
+    found = gate.decide(design, rows)
+    assert found["nonInferioritySupported"] is True
+    assert found["reasons"] == []
+
+
+def test_without_a_lean_arm_there_is_nothing_to_claim() -> None:
+    records = make(arms=["full", "a-a"], fate=lambda case, arm, repeat: "hidden-check" if arm == "full" else None)
+    design = records.registration["design"]
+    found = gate.decide(design, [gate.judged(compared(records, "a-a"), gate.sample_reasons(design))])
+    assert found["nonInferioritySupported"] is False
+    assert found["reasons"] == ["no-claim"]
+    assert found["additional"] == [{"method": "optimized-betting", "supported": False}]

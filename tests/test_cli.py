@@ -94,6 +94,31 @@ def test_a_malformed_file_is_named_with_its_line(lab, place, content, said):
         path.write_text(before, "utf-8")
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"arms": ["full", "pinned"]}, "eval.yaml: arms: `pinned` needs a library and a profile of its own"),
+        ({"pinned": {"library": {"folder": "x"}, "profile": "y"}}, "eval.yaml: pinned: no arm uses it"),
+        ({"arms": ["manual-lean", "auto-lean"]}, "eval.yaml:"),
+        ({"arms": ["full", "turbo"]}, "eval.yaml:"),
+        ({"library": {"git": ".", "commit": "HEAD", "skills": "skills"}}, "eval.yaml:"),
+        (
+            {"library": {"git": ".", "commit": "0" * 40, "skills": "skills"}},
+            "library: p is no git checkout with a folder",
+        ),
+    ],
+)
+def test_arms_and_libraries_that_can_not_be_are_refused_in_one_line(lab, changes, said):
+    before = (lab.root / "eval.yaml").read_text("utf-8")
+    lab.settings(**changes)
+    try:
+        message = lab.stopped("register")
+    finally:
+        (lab.root / "eval.yaml").write_text(before, "utf-8")
+    assert message.startswith(said)
+    assert "\n" not in message
+
+
 def test_a_dry_run_prints_the_registration_and_writes_nothing(lab):
     said = lab.ok("register", "--dry-run")
     value = json.loads(said)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sqlite3
+import subprocess
 
 import pytest
 
+from tests.chaos import places
 from tests.laboratory import CASES, PROBES
 
 pytestmark = pytest.mark.agent
@@ -64,6 +67,49 @@ def test_a_finished_experiment_costs_no_further_call_and_builds_nothing(laborato
     assert lab.paid() == paid
     assert not (lab.work / "installs").exists()
     assert lab.report == report
+
+
+def test_six_arms_run_each_on_its_install_and_only_the_lean_ones_are_judged(laboratory):
+    (case,) = places.proposing_cases(1)
+    script = {"default": "oracle", "trials": {case: {"pinned": "nop"}}}
+    lab = laboratory(cases=[case], probes=PROBES[1:2], rehearsal=script)
+    small = places.give_library_of(lab.root, case)
+    old = lab.root / "library" / "strategic-compact" / "SKILL.md"
+    for arguments in (["init", "--quiet"], ["add", "library"], ["commit", "--quiet", "-m", "old"]):
+        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        subprocess.run(["git", "-C", lab.root, *identity, *arguments], check=True)
+    commit = subprocess.run(
+        ["git", "-C", lab.root, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    was = hashlib.sha256(old.read_bytes()).hexdigest()
+    old.write_text(old.read_text("utf-8") + "\nA sentence of the newer version.\n", "utf-8")
+    lab.settings(
+        library=small,
+        arms=["full", "manual-lean", "auto-lean", "baseline", "pinned", "a-a"],
+        pinned={"library": {"git": ".", "commit": commit, "skills": "library"}, "profile": "corpus/profiles/full.yaml"},
+    )
+    lab.ok("register")
+    lab.ok("run_eval")
+    lab.ok("report")
+    assert {arm: passed for (_, arm), passed in outcome_table(lab.report).items()} == {
+        **dict.fromkeys(("full", "manual-lean", "auto-lean", "baseline", "a-a"), True),
+        "pinned": False,
+    }
+    inventories = lab.records("inventory")
+    installed = {name: found["exposure"]["installed"] for name, found in inventories.items()}
+    every = len(list((lab.root / "library").iterdir()))
+    assert installed == {"full": every, "lean": 3, "baseline": 0, "pinned": every}
+    place = "skills/strategic-compact/SKILL.md"
+    assert inventories["pinned"]["files"][place] == was != inventories["full"]["files"][place]
+    assert [(pair["arm"], pair["claimed"]) for pair in lab.report["summary"]["pairs"]] == [
+        ("auto-lean", True),
+        ("manual-lean", True),
+        ("a-a", False),
+        ("baseline", False),
+        ("pinned", False),
+    ]
+    assert lab.report["summary"]["pairs"][0]["alphaPerSide"] == 0.05 / 10
+    assert "matches           inventory of pinned holds the bound skills" in lab.ok("verify")
 
 
 def test_every_arm_fails_every_case_if_the_agent_does_nothing_also_on_the_older_codex(laboratory):

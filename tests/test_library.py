@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import subprocess
 import sys
@@ -9,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_tasks import library
+from eval_tasks import library, origin
 from eval_tasks.errors import ExperimentStopped
+from eval_tasks.paths import Project
 
 PROJECT = Path(__file__).resolve().parents[1]
 ECC = {"npm": "ecc-universal", "version": "2.0.0", "skills": "skills"}
@@ -32,7 +32,7 @@ def refusal(root: Path) -> str:
 
 @pytest.fixture(scope="module")
 def ecc() -> library.Library:
-    return library.load(library.locate(ECC, PROJECT))
+    return library.load(origin.locate(ECC, Project(PROJECT)))
 
 
 def test_all_skills_of_the_pinned_package_load(ecc: library.Library) -> None:
@@ -253,48 +253,6 @@ def test_an_ambiguous_name_of_the_front_matter_cites_nobody_and_a_folders_name_w
     names = library.load(tmp_path).ids_by_name
     assert "shared-name" not in names
     assert names["first"] == "first"
-
-
-def test_a_folder_is_located_relative_to_the_project(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    assert library.locate({"folder": "mine"}, tmp_path) == (tmp_path / "mine").resolve()
-    assert library.locate({"folder": "../mine"}, tmp_path / "mine") == (tmp_path / "mine").resolve()
-
-
-def test_a_missing_folder_is_named_as_the_settings_name_it(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentStopped, match=r"no folder \.\./gone") as stopped:
-        library.locate({"folder": "../gone"}, tmp_path)
-    assert str(tmp_path) not in str(stopped.value)
-
-
-def package(project: Path, content: str) -> None:
-    folder = project / "toolchain/node_modules/ecc-universal"
-    folder.mkdir(parents=True)
-    (folder / "package.json").write_text(content, encoding="utf-8")
-
-
-def test_a_package_that_is_not_installed_names_the_command(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentStopped, match="ecc-universal is not installed; run `doit toolchain`"):
-        library.locate(ECC, tmp_path)
-
-
-@pytest.mark.parametrize("content", ['{"version": "1.9.0"}', "{}", "[]"])
-def test_a_package_of_another_version_is_refused(tmp_path: Path, content: str) -> None:
-    package(tmp_path, content)
-    with pytest.raises(ExperimentStopped, match=r"asks for 2\.0\.0"):
-        library.locate(ECC, tmp_path)
-
-
-def test_a_damaged_package_is_refused_in_one_line(tmp_path: Path) -> None:
-    package(tmp_path, "{")
-    with pytest.raises(ExperimentStopped, match="damaged"):
-        library.locate(ECC, tmp_path)
-
-
-def test_a_package_without_the_skills_folder_is_refused(tmp_path: Path) -> None:
-    package(tmp_path, json.dumps({"version": "2.0.0"}))
-    with pytest.raises(ExperimentStopped, match="has no folder skills"):
-        library.locate(ECC, tmp_path)
 
 
 def test_importing_the_selection_imports_neither_numpy_nor_scipy() -> None:

@@ -351,6 +351,24 @@ def test_a_supported_claim_is_said_to_hold_for_these_cases_only() -> None:
     assert "never approves a release" in content["verdict"]["notes"][-1]
 
 
+def test_further_arms_are_shown_beside_the_claim_and_are_called_no_part_of_it() -> None:
+    six = ["full", "manual-lean", "auto-lean", "baseline", "pinned", "a-a"]
+    content, files = reported(make(arms=six, fate=lambda case, arm, repeat: "hidden-check" if case % 2 else None))
+    assert content["verdict"]["headline"] == "This run can't say that Auto Lean does as well as Full, within 5 points."
+    said = {row["arm"]: row["sentences"] for row in content["verdict"]["comparisons"]}
+    assert list(said) == ["auto-lean", "manual-lean", "a-a", "baseline", "pinned"]
+    assert said["a-a"][1] == "No claim is about it: both arms are Full, so that whatever differs here is noise."
+    assert [len(said[arm]) for arm in ("auto-lean", "a-a", "baseline", "pinned")] == [3, 2, 2, 2]
+    page = files["report.html"].decode()
+    assert page.count("no claim") == 2 * 3
+    assert "Full again" in page
+
+
+def test_without_a_lean_arm_the_report_says_that_there_is_nothing_to_judge() -> None:
+    content, _ = reported(make(arms=["full", "a-a"]))
+    assert content["verdict"]["headline"] == "No Lean arm was compared, so this run can't judge Lean against Full."
+
+
 def test_the_additional_method_is_named_where_it_differs() -> None:
     content, _ = reported(make(cases=100, fate=lambda case, arm, repeat: "hidden-check" if case % 2 else None))
     said = content["verdict"]["comparisons"][0]["sentences"][1]

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from eval_tasks import library as library_module
+from eval_tasks import origin
 from eval_tasks.errors import FailureCode, TrialFailed
 from eval_tasks.library import Library, Skill
+from eval_tasks.paths import Project
 from eval_tasks.selection import context
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -32,7 +34,7 @@ def failure(library: Library, ids: list[str]) -> FailureCode:
 @pytest.fixture(scope="module")
 def ecc() -> Library:
     source = {"npm": "ecc-universal", "version": "2.0.0", "skills": "skills"}
-    return library_module.load(library_module.locate(source, PROJECT))
+    return library_module.load(origin.locate(source, Project(PROJECT)))
 
 
 def test_without_a_selection_the_prompt_is_kept_byte_for_byte() -> None:

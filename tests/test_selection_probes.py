@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import Stemmer
 
-from eval_tasks import documents, library
+from eval_tasks import documents, library, origin
 from eval_tasks.library import Library
+from eval_tasks.paths import Project
 from eval_tasks.selection import resolver
 from eval_tasks.selection.resolver import Blocked, Selected, Shortlist, Task
 
@@ -30,7 +31,7 @@ def ids(probe: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def ecc() -> Library:
-    return library.load(library.locate(SOURCE, PROJECT))
+    return library.load(origin.locate(SOURCE, Project(PROJECT)))
 
 
 def resolution_of(probe: dict[str, Any], catalogue: Library) -> resolver.Resolution:

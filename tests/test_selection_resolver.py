@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from eval_tasks import library as library_module
+from eval_tasks import origin
 from eval_tasks.errors import FailureCode
 from eval_tasks.library import Library, Skill
+from eval_tasks.paths import Project
 from eval_tasks.selection import ranking, resolver
 from eval_tasks.selection.resolver import Blocked, Reason, Selected, Shortlist, Task, Thresholds, resolve
 
@@ -169,7 +171,7 @@ def test_answers_have_the_shape_of_the_contract() -> None:
 @pytest.fixture(scope="module")
 def ecc() -> Library:
     source = {"npm": "ecc-universal", "version": "2.0.0", "skills": "skills"}
-    return library_module.load(library_module.locate(source, PROJECT))
+    return library_module.load(origin.locate(source, Project(PROJECT)))
 
 
 def test_the_id_of_a_task_decides_nothing(ecc: Library) -> None:

@@ -34,6 +34,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "library",
         "registration",
         "rehearsal",
+        "arms",
+        "origin",
         "schedule",
         "selection",
         "trials",

@@ -12,7 +12,8 @@ from statistics import median
 from typing import Any
 
 from eval_tasks import intervals
-from eval_tasks.analysis.summary import Outcome, Record, install_of, rounded, total_usage
+from eval_tasks.analysis.summary import Outcome, Record, rounded, total_usage
+from eval_tasks.arms import ARMS
 
 SIDE_ALPHA = 0.025
 """Two-sided 95 %, descriptive: costs decide nothing here."""
@@ -62,9 +63,9 @@ def _totals(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 def startup_tax(arms: Sequence[str], inventories: Mapping[str, Record]) -> list[dict[str, Any]]:
     """Return the bytes of start-up context that each arm pays in every call, before any work."""
     return [
-        {"arm": arm, "startupContextBytes": inventories[install_of(arm)]["exposure"]["startupContextBytes"]}
+        {"arm": arm, "startupContextBytes": inventories[ARMS[arm].install]["exposure"]["startupContextBytes"]}
         for arm in arms
-        if install_of(arm) in inventories
+        if ARMS[arm].install in inventories
     ]
 
 

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval_tasks.analysis.summary import Outcome, Record, install_of, rate
+from eval_tasks.analysis.summary import Outcome, Record, rate
+from eval_tasks.arms import ARMS, on_install
 
 MOST_OPENED = 20
 
@@ -21,7 +22,7 @@ def install_rows(design: Record, inventories: Mapping[str, Record]) -> list[dict
             "id": name,
             "profile": design["profiles"][name]["id"],
             "digest": inventories[name]["digest"],
-            "arms": [arm for arm in design["arms"] if install_of(arm) == name],
+            "arms": on_install(design["arms"], name),
             "systemSkills": sorted(inventories[name]["systemSkills"]),
             **{key: inventories[name]["exposure"][key] for key in ("installed", "listed", "shortened", "dropped")},
             "startupContextBytes": inventories[name]["exposure"]["startupContextBytes"],
@@ -38,7 +39,7 @@ def skill_use(
 
     `given` means that the launcher put the skill into the prompt; `opened` that the agent read its file.
     """
-    return [_arm_row(arm, [o for o in outcomes if o.arm == arm], inventories.get(install_of(arm))) for arm in arms]
+    return [_arm_row(arm, [o for o in outcomes if o.arm == arm], inventories.get(ARMS[arm].install)) for arm in arms]
 
 
 def _arm_row(arm: str, outcomes: Sequence[Outcome], inventory: Record | None) -> dict[str, Any]:

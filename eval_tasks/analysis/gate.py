@@ -18,6 +18,7 @@ REASONS = (
     "synthetic-only",
     "insufficient-cases",
     "insufficient-probes",
+    "no-claim",
     "interval-reaches-margin",
     "below-margin",
     "floor",
@@ -56,6 +57,8 @@ def judged(comparison: Mapping[str, Any], sample: Sequence[str]) -> dict[str, An
 
 
 def _against(method: Record, comparison: Record, sample: Sequence[str]) -> list[str]:
+    if not comparison["claimed"]:
+        return ["no-claim"]
     found = [*sample, *comparison["vetoes"]]
     if not method["clears"]:
         found.append("below-margin" if method["excludes"] else "interval-reaches-margin")
@@ -66,7 +69,8 @@ def decide(design: Record, comparisons: Sequence[Record]) -> dict[str, Any]:
     """Return the gate.
 
     The status is the first that applies of `synthetic-only`, `insufficient-sample` and `review-required`. The claim is
-    supported only if the primary method supports every registered comparison; a release is never approved here.
+    supported only if the primary method supports every registered comparison of an arm that the claim is about; what
+    else was compared is for the reader's information. A release is never approved here.
 
     Parameters
     ----------
@@ -74,14 +78,15 @@ def decide(design: Record, comparisons: Sequence[Record]) -> dict[str, Any]:
         The registered comparisons, as `judged` returns them.
     """
     sample = sample_reasons(design)
-    reasons = {reason for comparison in comparisons for reason in comparison["reasons"]}
+    claimed = [comparison for comparison in comparisons if comparison["claimed"]]
+    reasons = {reason for row in claimed for reason in row["reasons"]} if claimed else {"no-claim", *sample}
     return {
         "status": _status(sample),
-        "nonInferioritySupported": bool(comparisons) and all(row["supported"] for row in comparisons),
+        "nonInferioritySupported": bool(claimed) and all(row["supported"] for row in claimed),
         "releaseApproved": False,
         "reasons": [reason for reason in REASONS if reason in reasons],
         "additional": [
-            {"method": name, "supported": all(_method(row, name)["supported"] for row in comparisons)}
+            {"method": name, "supported": bool(claimed) and all(_method(row, name)["supported"] for row in claimed)}
             for name in design["analysis"]["additional"]
         ],
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 from eval_tasks import intervals
 from eval_tasks.analysis.summary import Outcome, Record, rounded, state_of
+from eval_tasks.arms import ARMS
 from eval_tasks.errors import ExperimentStopped
 
 INFRASTRUCTURE_SHARE = 0.10
@@ -117,6 +118,7 @@ def compare(outcomes: Sequence[Outcome], arm: str, reference: str, plan: Analysi
     return {
         "arm": arm,
         "reference": reference,
+        "claimed": ARMS[arm].claimed,
         "cases": len(pairs),
         "repeats": max(pair.repeats for pair in pairs),
         "delta": rounded(fmean(differences)),

@@ -15,7 +15,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
-from eval_tasks import intervals
+from eval_tasks import arms, intervals
 from eval_tasks.analysis.pairs import BETTING, PRIMARY, AnalysisPlan, CasePair
 from eval_tasks.analysis.summary import Record, rounded
 
@@ -360,7 +360,7 @@ class CallSize:
     @classmethod
     def of(cls, design: Record) -> CallSize:
         """Return the size of a registered design, at its repeats and probes."""
-        selecting = sum(arm.startswith("auto-") for arm in design["arms"])
+        selecting = arms.selecting(design["arms"])
         per_case = (len(design["arms"]) + selecting) * design["repeats"]
         return cls(per_case, len(design["schedule"]["probes"]))
 

@@ -81,11 +81,6 @@ class Outcome:
         return total_usage(self.calls)
 
 
-def install_of(arm: str) -> str:
-    """Return the install that an arm runs in; every arm but `full` runs in the Lean one."""
-    return "full" if arm == "full" else "lean"
-
-
 def trial_name(trial: Record) -> str:
     """Return the name of a scheduled trial, as its records carry it."""
     return f"{trial['caseId']}.{trial['arm']}.r{trial['repeat']}"

@@ -27,7 +27,7 @@ SKILLS = "skills"
 
 @dataclass(frozen=True)
 class Builder:
-    """What the installs of one experiment have in common.
+    """What is needed to build an install.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Builder:
         install
             Where it will lie; the folder's name must say nothing, since an agent can see it.
         name
-            `full` or `lean`, for messages and the record.
+            The install, such as `full`, for messages and the record.
         recorded
             The inventory of an earlier build, which the new one must equal.
 
@@ -96,6 +96,7 @@ class Builder:
         return discovery, self.agent.exposure(place, self.backend, discovery)
 
     def _fill(self, fresh: Path, profile: Profile) -> None:
+        (fresh / SKILLS).mkdir(parents=True)
         for skill in profile.skills:
             for path in self.library.skills[skill].files:
                 target = fresh / SKILLS / skill / path

@@ -26,7 +26,7 @@ class Observed:
     Parameters
     ----------
     name
-        `full` or `lean`.
+        The install, such as `full`.
     files
         Digest of every file, by path relative to the install.
     own_skills

@@ -39,6 +39,10 @@ class Profile:
         return digests.of_value({"id": self.id, "skills": list(self.skills), "required": list(self.required)})
 
 
+NOTHING = Profile("baseline@1", ())
+"""The plan of an install without any skill."""
+
+
 def load(path: Path, name: str, library: Library) -> Profile:
     """Read a profile and plan its skills.
 

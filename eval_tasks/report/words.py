@@ -5,14 +5,13 @@ Must never say more than the gate does, nor call a claim that is not supported a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eval_tasks.arms import ARMS
 from eval_tasks.report.numbers import interval, number, percent, points, whole
 
 Record = Mapping[str, Any]
-
-ARMS = {"full": "Full", "manual-lean": "Manual Lean", "auto-lean": "Auto Lean"}
 
 METHODS = {
     "hoeffding-bonferroni": "Hoeffding\N{EN DASH}Bonferroni",
@@ -32,6 +31,7 @@ REASONS = {
     "synthetic-only": "the model was scripted, so that nothing is claimed about any model",
     "insufficient-cases": "fewer distinct cases than the registered minimum",
     "insufficient-probes": "fewer selection probes than the registered minimum",
+    "no-claim": "no claim is about this arm",
     "interval-reaches-margin": "the interval reaches below the margin",
     "below-margin": "the whole interval lies below the margin",
     "floor": "nothing passed in either arm, so that the cases can't tell the arms apart",
@@ -70,12 +70,19 @@ FAILURES = {
 }
 """A phrase for each failure code, and for the one other way to lose a pair."""
 
+BESIDE = {
+    "baseline": "No claim is about it: it shows what the library as a whole does for these cases.",
+    "pinned": "No claim is about it: it shows what another version of the library does for these cases.",
+    "a-a": "No claim is about it: both arms are Full, so that whatever differs here is noise.",
+}
+"""What an arm is compared for that the claim is not about."""
+
 USUAL_MARGIN = 5
 
 
 def arm(name: str) -> str:
     """Return an arm's name for people."""
-    return ARMS.get(name, name)
+    return ARMS[name].title
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
@@ -110,7 +117,9 @@ def sentences(said: Record) -> list[str]:
 
 def _comparison(evidence: str, comparison: Record, needs: Record) -> dict[str, Any]:
     found = [_result(comparison)]
-    if evidence == "live":
+    if not comparison["claimed"]:
+        found.append(BESIDE[comparison["arm"]])
+    elif evidence == "live":
         found.append(_support(comparison))
         if not comparison["supported"]:
             found.append(_take(comparison, needs))
@@ -118,17 +127,25 @@ def _comparison(evidence: str, comparison: Record, needs: Record) -> dict[str, A
 
 
 def _headline(metrics: Record) -> str:
-    status, summary = metrics["gate"]["status"], metrics["summary"]
+    status = metrics["gate"]["status"]
     if status == "synthetic-only":
         return "Rehearsal: the model is scripted, so nothing is claimed about any model."
     if status == "insufficient-sample":
         return "The sample is smaller than registered as the minimum, so this run can't judge Lean against Full."
-    first = summary["pairs"][0]
+    claimed = [row for row in metrics["summary"]["pairs"] if row["claimed"]]
+    if not claimed:
+        return "No Lean arm was compared, so this run can't judge Lean against Full."
+    return _judgement(claimed, supported=metrics["gate"]["nonInferioritySupported"])
+
+
+def _judgement(claimed: Sequence[Record], *, supported: bool) -> str:
+    """Say what the gate makes of the comparisons that the claim is about."""
+    first = claimed[0]
     name, reference = arm(first["arm"]), arm(first["reference"])
     margin = f"{number(first['marginPoints'])} points"
     cases = plural(first["cases"], "registered case")
-    if metrics["gate"]["nonInferioritySupported"]:
-        names = " and ".join(arm(row["arm"]) for row in summary["pairs"])
+    if supported:
+        names = " and ".join(arm(row["arm"]) for row in claimed)
         return (
             f"On these {cases}, {names} {'do' if ' and ' in names else 'does'} as well as {reference}, within {margin}."
         )

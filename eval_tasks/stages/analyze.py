@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval_tasks import digests
+from eval_tasks import digests, origin
 from eval_tasks.analysis import economics, exposure, gate, pairs, planning, selection, summary
 from eval_tasks.analysis.summary import Outcome, Record
 
@@ -147,7 +147,7 @@ def _bound_inputs(design: Record) -> dict[str, Any]:
 def _source(source: Any) -> str:
     """Return where the library came from in public words; a folder's place is nobody's business."""
     if isinstance(source, Mapping):
-        return f"npm {source['npm']} {source['version']}" if "npm" in source else "a local folder"
+        return origin.words(source)
     return str(source) if _HARMLESS.fullmatch(str(source)) else "a local folder"
 
 

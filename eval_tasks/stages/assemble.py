@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import corpus, experiment, library
+from eval_tasks import corpus, experiment, library, origin
 from eval_tasks.agents import AGENTS
 from eval_tasks.agents.contract import Executable
+from eval_tasks.arms import BASELINE, PINNED
 from eval_tasks.corpus import Corpus
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.experiment import Settings
@@ -44,9 +45,14 @@ class Assembly:
     settings: Settings
     corpus: Corpus
     library: Library
+    pinned: Library | None
     profiles: Mapping[str, Profile]
     executable: Executable
     node: Node
+
+    def library_of(self, install: str) -> Library:
+        """Return the library that an install is built from."""
+        return self.pinned if install == PINNED and self.pinned is not None else self.library
 
     def parts(self, *, proof: str | None = None, accepted_shortfall: bool = False) -> Parts:
         """Return what a design is made from."""
@@ -59,6 +65,7 @@ class Assembly:
             profiles=self.profiles,
             agent=agent,
             node=self.node,
+            pinned=self.pinned,
             accepted_shortfall=accepted_shortfall,
         )
 
@@ -67,9 +74,10 @@ class Assembly:
         """Return the files and folders in which every change may be a drift."""
         root = self.project.root
         folder = experiment.folder(self.project, self.settings.corpus, "corpus")
-        profiles = [root / place for place in self.settings.value["profiles"].values()]
+        profiles = [root / place for place in _profile_places(self.settings).values()]
+        libraries = [found.root for found in (self.library, self.pinned) if found is not None]
         tools = [self.executable.native, self.node.path]
-        return [root / "dodo.py", self.project.settings, PACKAGE, folder, *profiles, self.library.root, *tools]
+        return [root / "dodo.py", self.project.settings, PACKAGE, folder, *profiles, *libraries, *tools]
 
 
 def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> Assembly:
@@ -82,14 +90,16 @@ def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> As
     """
     settings = experiment.load(project, overrides)
     found_corpus = corpus.load(experiment.folder(project, settings.corpus, "corpus"), settings.corpus)
-    found_library = library.load(library.locate(settings.value["library"], project.root))
+    found_library = library.load(origin.locate(settings.value["library"], project))
+    pinned = _pinned(project, settings)
     _check_skills(found_corpus, found_library)
     return Assembly(
         project=project,
         settings=settings,
         corpus=found_corpus,
         library=found_library,
-        profiles=_profiles(project, settings, found_library),
+        pinned=pinned,
+        profiles=_profiles(project, settings, found_library, pinned),
         executable=_executable(project, settings, local.executable),
         node=find_node(local.node),
     )
@@ -106,10 +116,34 @@ def _check_skills(found: Corpus, available: Library) -> None:
                 raise ExperimentStopped(f"corpus/probes.yaml: {probe.id}: the library has no {skill}")
 
 
-def _profiles(project: Project, settings: Settings, available: Library) -> dict[str, Profile]:
+def _pinned(project: Project, settings: Settings) -> Library | None:
+    """Return the library of the arm `pinned`, or None without that arm."""
+    source, wanted = settings.value.get("pinned"), PINNED in settings.value["arms"]
+    if source is None:
+        if wanted:
+            raise ExperimentStopped(
+                "eval.yaml: arms: `pinned` needs a library and a profile of its own:"
+                " add `pinned: {library: {...}, profile: corpus/profiles/full.yaml}`"
+            )
+        return None
+    if not wanted:
+        raise ExperimentStopped("eval.yaml: pinned: no arm uses it; add `pinned` to arms, or remove the setting")
+    return library.load(origin.locate(source["library"], project, "pinned.library"))
+
+
+def _profile_places(settings: Settings) -> dict[str, str]:
+    """Return where each profile of the settings lies, relative to the project, by the install's name."""
+    pinned = settings.value.get("pinned")
+    return {**settings.value["profiles"], **({} if pinned is None else {PINNED: pinned["profile"]})}
+
+
+def _profiles(project: Project, settings: Settings, available: Library, pinned: Library | None) -> dict[str, Profile]:
     found = {}
-    for name, place in settings.value["profiles"].items():
-        found[name] = profiles.load(experiment.folder(project, place, f"profiles.{name}"), place, available)
+    for name, place in _profile_places(settings).items():
+        held = pinned if name == PINNED and pinned is not None else available
+        found[name] = profiles.load(experiment.folder(project, place, f"profile {name}"), place, held)
+    if BASELINE in settings.value["arms"]:
+        found[BASELINE] = profiles.NOTHING
     return found
 
 

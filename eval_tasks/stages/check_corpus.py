@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from eval_tasks import digests, experiment, library, records, sandbox
+from eval_tasks import digests, experiment, library, origin, records, sandbox
 from eval_tasks.agents import AGENTS
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.grading import proof
@@ -70,7 +70,7 @@ def check_corpus(project: Project, *, thorough: bool, anew: bool) -> list[str]:
         cases = tuple(CaseProof.of_value(value) for value in previous["cases"])
         return [f"proven before: {Proof(previous['corpus'], previous['sources'], cases).summary}"]
     settings = experiment.load(project, {})
-    skills = library.load(library.locate(settings.value["library"], project.root)).skills
+    skills = library.load(origin.locate(settings.value["library"], project)).skills
     found = proof.prove(
         path.parent,
         project.opponents,

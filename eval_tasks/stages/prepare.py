@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from eval_tasks import records
+from eval_tasks.arms import ARMS, LEAN
 from eval_tasks.installs.build import Builder
 from eval_tasks.processes import Level
 from eval_tasks.stages.session import Session
-from eval_tasks.trials import arms
 
 
 def prepare(session: Session, install: str) -> list[str]:
@@ -30,7 +30,7 @@ def prepare(session: Session, install: str) -> list[str]:
         session.verify_install(install)
         return []
     profile = session.assembly.profiles[install]
-    observed = _builder(session).build(place, install, profile, recorded)
+    observed = _builder(session, install).build(place, install, profile, recorded)
     if recorded is None:
         records.write(target, "inventory", observed.record(session.registration.digest))
     return [describe(records.read(target, "inventory"))]
@@ -40,20 +40,19 @@ def is_needed(session: Session, install: str) -> bool:
     """Return whether a scheduled trial or probe that runs on an install lacks its record."""
     experiment, found = session.experiment, session.registration
     trials = any(
-        arms.INSTALL_OF_ARM[trial.arm] == install and not experiment.arm_run(trial.name).is_file()
-        for trial in found.trials
+        ARMS[trial.arm].install == install and not experiment.arm_run(trial.name).is_file() for trial in found.trials
     )
-    proposals = install == arms.PROPOSAL_INSTALL and any(not experiment.probe(name).is_file() for name in found.probes)
+    proposals = install == LEAN and any(not experiment.probe(name).is_file() for name in found.probes)
     return trials or proposals
 
 
-def _builder(session: Session) -> Builder:
+def _builder(session: Session, install: str) -> Builder:
     session.make_work_area()
     return Builder(
         agent=session.agent,
         executable=session.executable,
         backend=session.backend,
-        library=session.assembly.library,
+        library=session.assembly.library_of(install),
         level=Level(session.registration.design["isolation"]),
     )
 

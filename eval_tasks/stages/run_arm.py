@@ -11,6 +11,7 @@ from typing import Any
 
 from eval_tasks import files, records
 from eval_tasks.agents.contract import Reading
+from eval_tasks.arms import ARMS, Selecting
 from eval_tasks.corpus import Case
 from eval_tasks.errors import FailureCode, TrialFailed
 from eval_tasks.processes import Level
@@ -22,8 +23,8 @@ from eval_tasks.stages import calls
 from eval_tasks.stages.calls import Called, Order
 from eval_tasks.stages.select import Selection, select
 from eval_tasks.stages.session import Session
-from eval_tasks.trials import arms
-from eval_tasks.trials.arms import NOTHING, Choice
+from eval_tasks.trials import choice
+from eval_tasks.trials.choice import NOTHING, Choice
 
 
 @dataclass
@@ -82,7 +83,7 @@ def run_arm(session: Session, name: str) -> None:
 
 
 def _installs(trial: Trial) -> Collection[str]:
-    return {arms.INSTALL_OF_ARM[trial.arm]}
+    return {ARMS[trial.arm].install}
 
 
 def _run(session: Session, case: Case, run: ArmRun) -> None:
@@ -93,7 +94,7 @@ def _run(session: Session, case: Case, run: ArmRun) -> None:
     order = Order(
         key=run.trial.name,
         phase="task",
-        install=arms.INSTALL_OF_ARM[run.trial.arm],
+        install=ARMS[run.trial.arm].install,
         prompt=prompt,
         contents=case.workspace,
         behaviour=lambda: _play(session, case, run.trial),
@@ -116,10 +117,11 @@ def _refuse_dead_sandbox(session: Session, order: Order) -> None:
 
 def _choose(session: Session, case: Case, run: ArmRun) -> None:
     trial, library = run.trial, session.assembly.library
-    if trial.arm == arms.FULL:
+    selecting = ARMS[trial.arm].selecting
+    if selecting is Selecting.NOTHING:
         return
-    if trial.arm == arms.MANUAL:
-        run.choice = arms.preregistered(case.skill, library)
+    if selecting is Selecting.PREREGISTERED:
+        run.choice = choice.preregistered(case.skill, library)
     else:
         selection = _automatic(session, case, trial)
         run.choice = selection.choice

@@ -9,13 +9,13 @@ from collections.abc import Collection
 from typing import Any
 
 from eval_tasks import records
+from eval_tasks.arms import LEAN
 from eval_tasks.corpus import Probe
 from eval_tasks.rehearsal.model import Behaviour
 from eval_tasks.selection.resolver import Task
 from eval_tasks.stages.select import Selection, select
 from eval_tasks.stages.session import Session
-from eval_tasks.trials import arms
-from eval_tasks.trials.arms import Choice
+from eval_tasks.trials.choice import Choice
 
 
 def run_probe(session: Session, probe_id: str) -> None:
@@ -31,7 +31,7 @@ def run_probe(session: Session, probe_id: str) -> None:
         return
     probe = session.assembly.corpus.probe(probe_id)
     key = f"probe:{probe_id}"
-    with session.claim(key, "probe", installs={arms.PROPOSAL_INSTALL}):
+    with session.claim(key, "probe", installs={LEAN}):
         selection = _ask(session, key, probe)
         records.write(target, "probe", _record(session, probe, selection))
     session.settle(key, selection.choice.failure, selection.reading)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from eval_tasks.agents.contract import Reading
+from eval_tasks.arms import LEAN
 from eval_tasks.rehearsal.model import Behaviour
 from eval_tasks.selection import proposal
 from eval_tasks.selection.proposal import Candidate
@@ -16,8 +17,8 @@ from eval_tasks.selection.resolver import Task
 from eval_tasks.stages import calls
 from eval_tasks.stages.calls import Called, Order
 from eval_tasks.stages.session import Session
-from eval_tasks.trials import arms
-from eval_tasks.trials.arms import Choice
+from eval_tasks.trials import choice
+from eval_tasks.trials.choice import Choice
 
 PlayProposal = Callable[[Sequence[str]], Behaviour]
 """Makes what the loopback model proposes, from the shortlisted ids."""
@@ -45,7 +46,7 @@ def select(session: Session, key: str, task: Task, exclude: Collection[str], pla
         order = Order(
             key=key,
             phase="proposal",
-            install=arms.PROPOSAL_INSTALL,
+            install=LEAN,
             prompt=proposal.question(task.prompt, shortlist, library),
             contents=None,
             behaviour=lambda: play([candidate.id for candidate in shortlist]),
@@ -56,5 +57,4 @@ def select(session: Session, key: str, task: Task, exclude: Collection[str], pla
             raise called.failed
         return proposal.parse(called.reading.message or "", shortlist)
 
-    choice = arms.select(task, exclude, library, propose)
-    return Selection(choice, made)
+    return Selection(choice.select(task, exclude, library, propose), made)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_tasks import digests, records, registration
+from eval_tasks.arms import PINNED
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
@@ -155,8 +156,15 @@ def _inventories(experiment: Experiment, found: Registration) -> Iterator[Line]:
         value = records.read(path, "inventory")
         sound = value["digest"] == digests.of_entries(value["files"]) and value["registration"] == found.digest
         yield _compare(f"inventory of {name} is whole", True, sound, "its digest is not that of its files")
-        wrong = _other_skills(value, profile["skills"], found.design["library"]["skills"])
+        wrong = _other_skills(value, profile["skills"], _bound_skills(found, name))
         yield _compare(f"inventory of {name} holds the bound skills", [], wrong, ", ".join(wrong[:3]))
+
+
+def _bound_skills(found: Registration, install: str) -> Mapping[str, str]:
+    """Return the digests of the skills of the library that an install was built from."""
+    source = found.design["pinned"] if install == PINNED else found.design["library"]
+    skills: Mapping[str, str] = source["skills"]
+    return skills
 
 
 def _other_skills(inventory: Mapping[str, Any], planned: list[str], bound: Mapping[str, str]) -> list[str]:

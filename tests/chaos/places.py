@@ -12,8 +12,9 @@ from typing import Any
 
 import yaml
 
-from eval_tasks import library
+from eval_tasks import library, origin
 from eval_tasks.library import Library
+from eval_tasks.paths import Project
 from eval_tasks.selection import resolver
 from eval_tasks.selection.resolver import Shortlist, Task
 from tests.laboratory import REPOSITORY
@@ -25,7 +26,7 @@ SMALL = ("configure-ecc", "workspace-surface-audit", "strategic-compact")
 @cache
 def ecc() -> Library:
     """Return the real library."""
-    return library.load(library.locate(SOURCE, REPOSITORY))
+    return library.load(origin.locate(SOURCE, Project(REPOSITORY)))
 
 
 @cache

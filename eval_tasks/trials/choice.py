@@ -1,6 +1,6 @@
-"""What each arm is given: which install it runs on, and which skills are delivered with its prompt.
+"""What a trial or probe is given: the skills that are delivered with its prompt, and by which way they were chosen.
 
-Must never deliver anything to Full, nor select in any other way than the probes do.
+Must never select for a trial in any other way than for a probe.
 """
 
 from __future__ import annotations
@@ -13,16 +13,6 @@ from eval_tasks.library import Library
 from eval_tasks.selection import policy, resolver
 from eval_tasks.selection.proposal import Candidate
 from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Selected, Task
-
-FULL = "full"
-MANUAL = "manual-lean"
-AUTO = "auto-lean"
-
-INSTALL_OF_ARM = {FULL: "full", MANUAL: "lean", AUTO: "lean"}
-"""The install that each arm's task call runs on."""
-
-PROPOSAL_INSTALL = "lean"
-"""The install on which a selection is proposed."""
 
 Propose = Callable[[Sequence[Candidate]], tuple[str, ...]]
 """Makes the one proposal call and returns what it chose."""

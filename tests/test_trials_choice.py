@@ -10,8 +10,8 @@ from eval_tasks.errors import ExperimentStopped, FailureCode, TrialFailed
 from eval_tasks.library import Library
 from eval_tasks.selection.proposal import Candidate
 from eval_tasks.selection.resolver import Task
-from eval_tasks.trials import arms
-from eval_tasks.trials.arms import Choice
+from eval_tasks.trials import choice
+from eval_tasks.trials.choice import Choice
 
 SKILLS = {
     "bread-baking": "description: Kneading dough, proving sourdough loaves, ovens that rise to heat.",
@@ -48,14 +48,9 @@ def failing(error: Exception) -> Callable[[Sequence[Candidate]], tuple[str, ...]
     return propose
 
 
-def test_every_arm_has_an_install_and_only_full_has_the_full_one() -> None:
-    assert arms.INSTALL_OF_ARM == {"full": "full", "manual-lean": "lean", "auto-lean": "lean"}
-    assert arms.PROPOSAL_INSTALL == "lean"
-
-
 def test_manual_lean_is_given_the_preregistered_skill_or_nothing(shelf: Library) -> None:
-    assert arms.preregistered("bread-baking", shelf) == Choice(("bread-baking",), "explicit")
-    assert arms.preregistered(None, shelf) == Choice((), "none")
+    assert choice.preregistered("bread-baking", shelf) == Choice(("bread-baking",), "explicit")
+    assert choice.preregistered(None, shelf) == Choice((), "none")
 
 
 @pytest.mark.parametrize(
@@ -68,26 +63,26 @@ def test_manual_lean_is_given_the_preregistered_skill_or_nothing(shelf: Library)
 )
 def test_manual_lean_and_auto_lean_are_under_the_same_policy(shelf: Library, skill: str, code: FailureCode) -> None:
     blocked = Choice((), "blocked", code)
-    assert arms.preregistered(skill, shelf) == blocked
-    assert arms.select(Task("t", VAGUE, (skill,)), (), shelf, never) == blocked
+    assert choice.preregistered(skill, shelf) == blocked
+    assert choice.select(Task("t", VAGUE, (skill,)), (), shelf, never) == blocked
 
 
 def test_what_the_caller_asks_for_is_delivered_without_a_proposal(shelf: Library) -> None:
-    found = arms.select(Task("t", VAGUE, ("oven-control",)), (), shelf, never)
+    found = choice.select(Task("t", VAGUE, ("oven-control",)), (), shelf, never)
     assert found == Choice(("oven-control",), "explicit")
-    assert arms.select(Task("t", VAGUE, ("oven-control",)), ("oven-control",), shelf, never) == Choice(
+    assert choice.select(Task("t", VAGUE, ("oven-control",)), ("oven-control",), shelf, never) == Choice(
         (), "blocked", FailureCode.EXCLUDED
     )
 
 
 def test_a_cited_skill_is_the_resolvers_own_choice(shelf: Library) -> None:
-    found = arms.select(Task("t", "Use the skill cake-decorating here."), (), shelf, never)
+    found = choice.select(Task("t", "Use the skill cake-decorating here."), (), shelf, never)
     assert found == Choice(("cake-decorating",), "resolver")
 
 
 @pytest.mark.parametrize("task", [Task("t", "What is two and two?"), Task("t", VAGUE, no_workflow=True)])
 def test_nothing_that_fits_is_nothing_selected_and_no_proposal(shelf: Library, task: Task) -> None:
-    assert arms.select(task, (), shelf, never) == arms.NOTHING == Choice((), "none")
+    assert choice.select(task, (), shelf, never) == choice.NOTHING == Choice((), "none")
 
 
 def test_a_shortlist_asks_once_and_the_answer_is_the_choice(shelf: Library) -> None:
@@ -97,14 +92,14 @@ def test_a_shortlist_asks_once_and_the_answer_is_the_choice(shelf: Library) -> N
         asked.append([candidate.id for candidate in candidates])
         return (candidates[-1].id,)
 
-    found = arms.select(Task("t", VAGUE), (), shelf, propose)
+    found = choice.select(Task("t", VAGUE), (), shelf, propose)
     assert len(asked) == 1
     assert asked[0][:2] == ["oven-control", "bread-baking"]
     assert found == Choice((asked[0][-1],), "proposal", shortlist=tuple(asked[0]))
 
 
 def test_a_proposal_of_nothing_is_nothing_selected_by_a_proposal(shelf: Library) -> None:
-    found = arms.select(Task("t", VAGUE), (), shelf, answering())
+    found = choice.select(Task("t", VAGUE), (), shelf, answering())
     assert (found.ids, found.way, found.failure) == ((), "proposal", None)
     assert found.shortlist
 
@@ -121,7 +116,7 @@ def test_a_proposal_of_nothing_is_nothing_selected_by_a_proposal(shelf: Library)
 def test_a_proposal_that_fails_delivers_nothing_and_keeps_its_code_limit_and_shortlist(
     shelf: Library, failed: TrialFailed
 ) -> None:
-    found = arms.select(Task("t", VAGUE), (), shelf, failing(failed))
+    found = choice.select(Task("t", VAGUE), (), shelf, failing(failed))
     assert (found.ids, found.way, found.failure, found.limit) == ((), "proposal", failed.code, failed.limit)
     assert found.shortlist[:2] == ("oven-control", "bread-baking")
 
@@ -129,4 +124,4 @@ def test_a_proposal_that_fails_delivers_nothing_and_keeps_its_code_limit_and_sho
 @pytest.mark.parametrize("error", [ExperimentStopped("mend it"), RuntimeError("a fault")])
 def test_a_stop_or_a_fault_in_a_proposal_is_no_outcome(shelf: Library, error: Exception) -> None:
     with pytest.raises(type(error)):
-        arms.select(Task("t", VAGUE), (), shelf, failing(error))
+        choice.select(Task("t", VAGUE), (), shelf, failing(error))
