@@ -29,6 +29,7 @@ from eval_tasks.stages import recover as stage_recover
 from eval_tasks.stages import register as stage_register
 from eval_tasks.stages import run_arm as stage_run_arm
 from eval_tasks.stages import run_probe as stage_run_probe
+from eval_tasks.stages import selector as stage_selector
 from eval_tasks.stages import settle as stage_settle
 from eval_tasks.stages import status as stage_status
 from eval_tasks.stages import toolchain as stage_toolchain
@@ -198,6 +199,12 @@ def check_corpus(thorough: bool, anew: bool) -> Lines:
     """Prove the corpus; on the way to a registration, which may be piped into a file, say nothing."""
     said = stage_check_corpus.check_corpus(project(), thorough=thorough, anew=anew)
     return said if "check_corpus" in sys.argv else None
+
+
+@action
+def selector() -> Lines:
+    """See that the selector keeps to its contract."""
+    return stage_selector.selector(project())
 
 
 @action

@@ -37,6 +37,7 @@ class FailureCode(StrEnum):
     INTERRUPTED = "interrupted"
     ABANDONED = "abandoned"
     PROPOSAL_INVALID = "proposal-invalid"
+    SELECTOR_FAILED = "selector-failed"
     EXCLUDED = "excluded"
     NATIVE_AUTHORITY = "native-authority"
     MANUAL_ONLY = "manual-only"
@@ -60,6 +61,7 @@ _AGENT = frozenset(
 _SELECTION = frozenset(
     {
         FailureCode.PROPOSAL_INVALID,
+        FailureCode.SELECTOR_FAILED,
         FailureCode.EXCLUDED,
         FailureCode.NATIVE_AUTHORITY,
         FailureCode.MANUAL_ONLY,

@@ -20,6 +20,7 @@ from eval_tasks.installs.profiles import Profile
 from eval_tasks.library import Library
 from eval_tasks.paths import Experiment, Project
 from eval_tasks.schedule import Trial
+from eval_tasks.selection.command import Command
 
 ESTIMAND = (
     "Mean over the registered cases of the difference in expected pass probability, an arm minus Full, under the"
@@ -65,6 +66,7 @@ class Parts:
     agent: AgentIdentity
     node: Node
     pinned: Library | None = None
+    selector: Command | None = None
     accepted_shortfall: bool = False
 
 
@@ -92,7 +94,7 @@ def design(project: Project, parts: Parts) -> dict[str, Any]:
         },
         "authentication": settings["authentication"],
         "isolation": settings["isolation"],
-        "selector": f"{settings['selector']}@{digests.short(sources.selector())}",
+        "selector": _selector(parts.selector),
         "rehearsal": settings["rehearsal"],
         "limits": settings["limits"],
         "analysis": _analysis(settings, parts.corpus),
@@ -154,6 +156,12 @@ def _library(source: Mapping[str, Any], library: Library) -> dict[str, Any]:
         "digest": library.digest,
         "skills": {name: skill.digest for name, skill in sorted(library.skills.items())},
     }
+
+
+def _selector(command: Command | None) -> str:
+    if command is None:
+        return f"reference-bm25@{digests.short(sources.selector())}"
+    return f"command@{digests.short(command.digest)}"
 
 
 def _profile(profile: Profile) -> dict[str, Any]:

@@ -18,8 +18,8 @@ EXECUTION_STAGES = ("prepare", "run_probe", "run_arm", "grade")
 ANALYSIS_STAGES = ("analyze",)
 OF_ANALYSIS = ("metrics.schema.json", "report.schema.json")
 """Schemas that no execution reads; the metrics' is a source of the analysis."""
-FLOW = ("actions.py", "graph.py")
-"""What `dodo.py` is made of: which stage an action runs, and in which order the outcomes come."""
+FLOW = ("actions.py", "graph.py", "tasks.py")
+"""What `dodo.py` is made of: its tasks, which stage an action runs, and in which order the outcomes come."""
 
 
 def module_file(name: str) -> Path | None:

@@ -23,7 +23,9 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_exists_with_its_options(document: Path) -> None:
-    tasks = set(re.findall(r"^def task_([a-z_]+)", (REPOSITORY / "dodo.py").read_text("utf-8"), re.MULTILINE))
+    tasks = set(
+        re.findall(r"^def task_([a-z_]+)", (REPOSITORY / "eval_tasks" / "tasks.py").read_text("utf-8"), re.MULTILINE)
+    )
     known = {name: {f"--{option['long']}" for option in found} for name, found in options.COMMANDS.items()}
     for command, given in _COMMAND.findall(document.read_text("utf-8")):
         assert command in tasks | {"list", "help"}, f"doit {command}"

@@ -112,6 +112,31 @@ def test_six_arms_run_each_on_its_install_and_only_the_lean_ones_are_judged(labo
     assert "matches           inventory of pinned holds the bound skills" in lab.ok("verify")
 
 
+def test_an_own_selector_is_bound_asked_and_named_in_the_verdict(laboratory):
+    (case,) = places.proposing_cases(1)
+    lab = laboratory(cases=[case], probes=PROBES[1:2])
+    router = lab.root / "router.py"
+    skill = places.cases()[case]["skill"]
+    router.write_text(f"import json\nprint(json.dumps({{'selectedIds': ['{skill}'], 'reason': 'always'}}))\n", "utf-8")
+    lab.settings(library=places.give_library_of(lab.root, case), selector={"command": ["python3", "router.py"]})
+    assert "the selector breaks 4 of 8 requirements" in lab.stopped("selector")
+    lab.ok("register")
+    before = router.read_text("utf-8")
+    router.write_text(before + "# edited\n", "utf-8")
+    assert lab.stopped("run_eval").startswith("source-drift: selector: command@")
+    router.write_text(before, "utf-8")
+    lab.ok("run_eval")
+    lab.ok("report")
+    (auto,) = [row for row in lab.report["outcomes"] if row["arm"] == "auto-lean"]
+    assert (auto["passed"], auto["selectedIds"]) == (True, [skill])
+    (probe,) = lab.report["selection"]
+    assert (probe["passed"], probe["selectedIds"]) == (False, [skill])
+    selector = lab.registration["design"]["selector"]
+    assert selector.startswith("command@")
+    assert f"With the registered selector {selector}, of which the claim speaks." in lab.report["verdict"]["notes"][0]
+    assert len(lab.paid()) == 3
+
+
 def test_every_arm_fails_every_case_if_the_agent_does_nothing_also_on_the_older_codex(laboratory):
     lab = laboratory(rehearsal={"default": "nop"}, probes=PROBES[:1])
     lab.ok("register", "--agent-version", "0.154.0")

@@ -28,6 +28,7 @@ DESIGN = [
     "interrupted",
     "abandoned",
     "proposal-invalid",
+    "selector-failed",
     "excluded",
     "native-authority",
     "manual-only",
@@ -64,6 +65,7 @@ def test_every_code_is_the_agents_the_selections_or_the_infrastructures() -> Non
     assert agent == {"hidden-check", "grader-planted", "call-timeout", "output-limit"}
     assert selection == {
         "proposal-invalid",
+        "selector-failed",
         "excluded",
         "native-authority",
         "manual-only",

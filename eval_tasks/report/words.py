@@ -59,6 +59,7 @@ FAILURES = {
     "environment-drift": "the install changed during the call",
     "interrupted": "the evaluator was stopped during the call",
     "abandoned": "the user settled the experiment before this trial ran",
+    "selector-failed": "the registered selector's command failed or did not answer by its contract",
     "proposal-invalid": "the agent's proposal was not one of the allowed answers",
     "excluded": "the policy excludes the skill",
     "native-authority": "the skill asks for authority of its own",
@@ -247,6 +248,8 @@ def _selection(metrics: Record) -> str:
     )
     if metrics["registration"]["selector"].startswith("reference-bm25"):
         text += " With this project's reference selector; no evidence about ECC's own resolver."
+    else:
+        text += f" With the registered selector {metrics['registration']['selector']}, of which the claim speaks."
     return text
 
 

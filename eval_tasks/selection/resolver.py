@@ -103,10 +103,10 @@ def resolve(task: Task, exclude: Collection[str], library: Library, thresholds: 
     if task.no_workflow:
         return Blocked(FailureCode.OPT_OUT_CONFLICT, explicit[0]) if explicit else Selected((), Reason.OPT_OUT)
     if explicit:
-        return _deliver(explicit, Reason.EXPLICIT, exclude, library)
+        return deliver(explicit, Reason.EXPLICIT, exclude, library)
     cited = citations.read(task.prompt, library.ids_by_name)
     if len(cited.asked) == 1:
-        return _deliver(cited.asked, Reason.CITED, exclude, library)
+        return deliver(cited.asked, Reason.CITED, exclude, library)
     if cited.asked:
         return _choose_among(cited.asked, exclude, library)
     return _judge(_hits(cited, exclude, library), library, thresholds)
@@ -121,8 +121,14 @@ def as_contract(resolution: Resolution) -> dict[str, Any]:
     return {"shortlist": [{"id": item.id, "description": item.description} for item in resolution.candidates]}
 
 
-def _deliver(ids: tuple[str, ...], reason: Reason, exclude: Collection[str], library: Library) -> Selected | Blocked:
-    """Select ids that somebody named, or say which of them is refused first and why."""
+def deliver(ids: tuple[str, ...], reason: Reason, exclude: Collection[str], library: Library) -> Selected | Blocked:
+    """Select ids that somebody named, or say which of them is refused first and why.
+
+    Parameters
+    ----------
+    ids
+        At least one, in the order in which they are delivered.
+    """
     for skill_id in ids:
         code = policy.refusal(skill_id, exclude, library)
         if code is not None:
@@ -133,7 +139,7 @@ def _deliver(ids: tuple[str, ...], reason: Reason, exclude: Collection[str], lib
 
 def _choose_among(ids: Sequence[str], exclude: Collection[str], library: Library) -> Resolution:
     """Put several cited skills on the shortlist; if none of them may be delivered, the first says why."""
-    each = [_deliver((skill_id,), Reason.CITED, exclude, library) for skill_id in ids]
+    each = [deliver((skill_id,), Reason.CITED, exclude, library) for skill_id in ids]
     allowed = [selected.ids[0] for selected in each if isinstance(selected, Selected)]
     return _shortlist(allowed, library) if allowed else each[0]
 

@@ -24,6 +24,9 @@ from eval_tasks.installs.profiles import Profile
 from eval_tasks.library import Library
 from eval_tasks.paths import PACKAGE, Project
 from eval_tasks.registration import AgentIdentity, Node, Parts
+from eval_tasks.selection import resolver
+from eval_tasks.selection.command import Command
+from eval_tasks.trials.choice import Resolve
 
 MINIMUM_NODE = 20
 
@@ -47,12 +50,18 @@ class Assembly:
     library: Library
     pinned: Library | None
     profiles: Mapping[str, Profile]
+    selector: Command | None
     executable: Executable
     node: Node
 
     def library_of(self, install: str) -> Library:
         """Return the library that an install is built from."""
         return self.pinned if install == PINNED and self.pinned is not None else self.library
+
+    @property
+    def resolve(self) -> Resolve:
+        """Return the registered selector."""
+        return resolver.resolve if self.selector is None else self.selector.resolve
 
     def parts(self, *, proof: str | None = None, accepted_shortfall: bool = False) -> Parts:
         """Return what a design is made from."""
@@ -66,6 +75,7 @@ class Assembly:
             agent=agent,
             node=self.node,
             pinned=self.pinned,
+            selector=self.selector,
             accepted_shortfall=accepted_shortfall,
         )
 
@@ -76,7 +86,8 @@ class Assembly:
         folder = experiment.folder(self.project, self.settings.corpus, "corpus")
         profiles = [root / place for place in _profile_places(self.settings).values()]
         libraries = [found.root for found in (self.library, self.pinned) if found is not None]
-        tools = [self.executable.native, self.node.path]
+        selector = [] if self.selector is None else self.selector.files
+        tools = [self.executable.native, self.node.path, *selector]
         return [root / "dodo.py", self.project.settings, PACKAGE, folder, *profiles, *libraries, *tools]
 
 
@@ -100,6 +111,7 @@ def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> As
         library=found_library,
         pinned=pinned,
         profiles=_profiles(project, settings, found_library, pinned),
+        selector=_selector(project, settings),
         executable=_executable(project, settings, local.executable),
         node=find_node(local.node),
     )
@@ -145,6 +157,11 @@ def _profiles(project: Project, settings: Settings, available: Library, pinned: 
     if BASELINE in settings.value["arms"]:
         found[BASELINE] = profiles.NOTHING
     return found
+
+
+def _selector(project: Project, settings: Settings) -> Command | None:
+    setting = settings.value["selector"]
+    return None if isinstance(setting, str) else Command.of(setting, project.root)
 
 
 def _executable(project: Project, settings: Settings, given: Path | None) -> Executable:

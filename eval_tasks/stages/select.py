@@ -57,4 +57,4 @@ def select(session: Session, key: str, task: Task, exclude: Collection[str], pla
             raise called.failed
         return proposal.parse(called.reading.message or "", shortlist)
 
-    return Selection(choice.select(task, exclude, library, propose), made)
+    return Selection(choice.select(task, exclude, library, propose, session.assembly.resolve), made)

@@ -14,6 +14,9 @@ from eval_tasks.selection import policy, resolver
 from eval_tasks.selection.proposal import Candidate
 from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Selected, Task
 
+Resolve = Callable[[Task, Collection[str], Library], Resolution]
+"""The registered selector: the built-in one or a command."""
+
 Propose = Callable[[Sequence[Candidate]], tuple[str, ...]]
 """Makes the one proposal call and returns what it chose."""
 
@@ -46,9 +49,15 @@ class Choice:
 NOTHING = Choice((), "none")
 
 
-def select(task: Task, exclude: Collection[str], library: Library, propose: Propose) -> Choice:
-    """Select for a task: the resolver's answer, or that of one proposal call over its shortlist."""
-    return settle(resolver.resolve(task, exclude, library), propose)
+def select(
+    task: Task, exclude: Collection[str], library: Library, propose: Propose, resolve: Resolve = resolver.resolve
+) -> Choice:
+    """Select for a task: the selector's answer, or that of one proposal call over its shortlist."""
+    try:
+        resolution = resolve(task, exclude, library)
+    except TrialFailed as failed:
+        return Choice((), "blocked", failed.code, failed.limit)
+    return settle(resolution, propose)
 
 
 def settle(resolution: Resolution, propose: Propose) -> Choice:
