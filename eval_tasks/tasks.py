@@ -32,11 +32,6 @@ def task_check_corpus() -> Task:
     return {"actions": [actions.check_corpus], "params": options.CHECK_CORPUS, "task_dep": ["toolchain"]}
 
 
-def task_selector() -> Task:
-    """Ask the selector what its contract alone decides, without any agent."""
-    return {"actions": [actions.selector], "task_dep": ["toolchain"]}
-
-
 def task_doctor() -> Task:
     """See that this machine can run the experiment, through the real agent and without a provider."""
     return {"actions": [actions.doctor], "task_dep": ["toolchain"]}
@@ -141,6 +136,11 @@ def task_report() -> Task:
 
 
 # Beside the flow
+
+
+def task_selector() -> Task:
+    """Ask the selector what its contract alone decides, without any agent."""
+    return {"actions": [actions.selector], "task_dep": ["toolchain"]}
 
 
 def task_status() -> Task:

@@ -151,5 +151,5 @@ def test_the_list_of_commands_reads_as_a_story():
 
 def test_the_table_stays_a_table():
     text = (REPOSITORY / "eval_tasks" / "tasks.py").read_text("utf-8")
-    assert len(text.splitlines()) <= 150
+    assert len(text.splitlines()) <= 200
     assert "\n    if " not in text.replace("\n    if settle:", "", 1)
