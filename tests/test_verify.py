@@ -106,6 +106,25 @@ def test_two_experiments_stand_side_by_side_and_nothing_is_judged(finished):
         (finished.root / "experiments" / "current").write_text(f"{first}\n", "ascii")
 
 
+def test_a_method_of_analysis_can_not_be_switched_after_the_data(finished):
+    first, summary = finished.experiment, finished.report["summary"]
+    before = (finished.root / "eval.yaml").read_text("utf-8")
+    finished.settings(analysis={"primary": "hoeffding-bonferroni", "additional": [], "familywiseAlpha": 0.2})
+    try:
+        (first / "metrics.json").unlink()
+        finished.ok("report")
+        assert finished.report["summary"] == summary
+        refused = finished.stopped("register").splitlines()
+        assert "  analysis.familywiseAlpha: 0.05 -> 0.2" in refused
+        assert [line for line in refused if line.startswith("  analysis.additional: ")]
+        finished.ok("register", "--new", "--reason", "another method")
+        assert finished.experiment != first
+        assert "of the scheduled records of experiment" in finished.stopped("report")
+    finally:
+        (finished.root / "eval.yaml").write_text(before, "utf-8")
+        (finished.root / "experiments" / "current").write_text(f"{first.name}\n", "ascii")
+
+
 def test_purge_removes_what_lies_outside_the_project_and_no_record(finished):
     finished.ok("purge")
     assert not finished.work.exists()
