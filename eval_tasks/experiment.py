@@ -87,6 +87,7 @@ def load(project: Project, overrides: Mapping[str, Any]) -> Settings:
     document = documents.read(project.settings, project.settings.name, "experiment")
     given = {name: value for name, value in overrides.items() if value is not None}
     value = _overridden(document, given)
+    _check_backend(value["agent"], given)
     value["authentication"] = _authentication(value, given)
     value.setdefault("rehearsal", None)
     if value["agent"]["backend"] != REHEARSAL:
@@ -108,6 +109,13 @@ def _overridden(document: Document, given: Mapping[str, Any]) -> dict[str, Any]:
         if found:
             raise ExperimentStopped(f"{FLAGS[name]} {wanted}: {found[0].split(': ', 1)[1]}")
     return value
+
+
+def _check_backend(agent: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse a backend that is neither the rehearsal nor the agent's own provider, which has the agent's name."""
+    if agent["backend"] not in (REHEARSAL, agent["kind"]):
+        place = f"{FLAGS['backend']} {agent['backend']}" if "backend" in given else "eval.yaml: agent.backend"
+        raise ExperimentStopped(f"{place}: must be one of {REHEARSAL}, {agent['kind']}")
 
 
 def _authentication(value: Mapping[str, Any], given: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ def _option(long: str, kind: type, help_text: str) -> Option:
 
 
 REGISTER = [
-    _option("backend", str, "rehearsal or codex"),
+    _option("backend", str, "rehearsal, or the agent's kind for its real provider"),
     _option("executable", str, "an agent CLI outside toolchain/"),
     _option("agent-version", str, "a supported version of the agent CLI"),
     _option("model", str, "the pinned model"),

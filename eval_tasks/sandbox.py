@@ -125,7 +125,7 @@ class AgentBox:
     Parameters
     ----------
     bubblewrap
-        The executable; it lies inside `package`, so that the preflight can run it inside as well.
+        The executable; of a nested box it lies inside `package`, so that the preflight can run it inside as well.
     package
         The agent's package, seen at `/opt/agent`.
     workspace
@@ -139,7 +139,10 @@ class AgentBox:
     files
         Read-only files that exist inside only, by path below `/h`.
     network
-        Whether the agent process reaches the host's network; what it runs never does, by the agent's own sandbox.
+        Whether the agent process reaches the host's network; what it runs never does, by the agent's own sandbox, if
+        it has one.
+    nested
+        Whether the agent shuts its commands into a sandbox of its own inside, which has to be able to start there.
     """
 
     bubblewrap: Bubblewrap
@@ -151,6 +154,7 @@ class AgentBox:
     files: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
     network: bool = True
     caps: Caps = Caps()
+    nested: bool = True
 
     home = HOME
     seen_workspace = WORKSPACE
@@ -287,8 +291,11 @@ def shown(path: Path) -> bool:
 def preflight(box: AgentBox) -> bool:
     """Return whether bubblewrap runs inside bubblewrap with exactly a trial's arguments.
 
-    Needed because an agent whose inner sandbox can't start fails every command and still exits 0.
+    Needed because an agent whose inner sandbox can't start fails every command and still exits 0. An agent without
+    one needs the outer box alone.
     """
+    if not box.nested:
+        return _succeeds(box.command(["/usr/bin/true"]))
     inner = os.path.join(PACKAGE, os.path.relpath(box.bubblewrap.path, box.package))
     program = [
         *(inner, "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/"),
@@ -307,6 +314,8 @@ def attainable(box: AgentBox) -> Level | None:
     """
     if preflight(box):
         return Level.SEALED
+    if not box.nested:
+        return None
     own = [
         *(*box.bubblewrap.launcher(), "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/"),
         *("--dev", "/dev", "--proc", "/proc", "--", "/usr/bin/true"),

@@ -134,7 +134,7 @@ def test_every_way_to_name_an_executable_finds_its_native_binary(version: str, t
     link = tmp_path / "codex"
     link.symlink_to(alias / "bin" / "codex.js")
     for path in (alias / "bin" / "codex.js", link, found.native):
-        assert codex.at(path, version) == found
+        assert codex.at(path, version, PROJECT.modules) == found
 
 
 def test_the_two_versions_are_two_binaries() -> None:
@@ -151,7 +151,7 @@ def test_an_unsupported_version_is_refused_with_the_list(version: str) -> None:
 def test_an_executable_of_another_version_is_refused() -> None:
     other = codex.in_modules(PROJECT.modules, "0.154.0").native
     with pytest.raises(ExperimentStopped, match=r"is Codex 0\.154\.0, not 0\.155\.1"):
-        codex.at(other, "0.155.1")
+        codex.at(other, "0.155.1", PROJECT.modules)
 
 
 def test_what_is_no_codex_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_is_no_codex_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "codex.js").write_text("")
     for path in (tmp_path / "codex", tmp_path / "nothing", tmp_path, tmp_path / "codex.js", Path("/bin/sh")):
         with pytest.raises(ExperimentStopped) as stopped:
-            codex.at(path, "0.155.1")
+            codex.at(path, "0.155.1", PROJECT.modules)
         assert "\n" not in str(stopped.value)
     with pytest.raises(ExperimentStopped, match="doit toolchain"):
         codex.in_modules(tmp_path, "0.155.1")

@@ -180,18 +180,18 @@ def test_level_agent_sandbox_can_be_built_and_observed_too(built: Built, ecc: Li
     )
     home = place.home_folder / ".codex"
     config = {"config.toml": codex.config_text(bare.backend, place).encode()}
-    inventory.verify_copy(home, built.record("lean"), config)
+    inventory.verify_copy(home, built.record("lean"), config, codex.UNWANTED)
     (home / "state_5.sqlite").write_text("left by the agent")
-    inventory.verify_copy(home, built.record("lean"), config)
+    inventory.verify_copy(home, built.record("lean"), config, codex.UNWANTED)
     for path, what in ((home / "AGENTS.md", "was added"), (home / "skills/seo/SKILL.md", "was added")):
         path.parent.mkdir(exist_ok=True)
         path.write_text("x")
         with pytest.raises(ExperimentStopped, match=f"environment-drift: install lean: .*{path.name} {what}"):
-            inventory.verify_copy(home, built.record("lean"), config)
+            inventory.verify_copy(home, built.record("lean"), config, codex.UNWANTED)
         path.unlink()
     (home / "config.toml").write_text("x")
     with pytest.raises(ExperimentStopped, match=r"config\.toml has changed"):
-        inventory.verify_copy(home, built.record("lean"), config)
+        inventory.verify_copy(home, built.record("lean"), config, codex.UNWANTED)
 
 
 def listed(*ids: str, enabled: bool = True) -> tuple[ListedSkill, ...]:

@@ -31,9 +31,9 @@ from eval_tasks.rehearsal.behaviour import (
     Silence,
     Step,
     UsageReport,
-    messages,
 )
 from eval_tasks.rehearsal.model import Endpoint, LoopbackModel
+from eval_tasks.rehearsal.responses import messages
 from tests.bare_codex import CODE_MODE_MODEL, MODEL, VERSIONS, Bare, opened
 
 STEPS: tuple[Step, ...] = (Run("one"), Run("two"), Say("Done."))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from eval_tasks.paths import Project
-from eval_tasks.rehearsal.behaviour import messages
 from eval_tasks.rehearsal.model import Endpoint, LoopbackModel
+from eval_tasks.rehearsal.responses import messages
 from eval_tasks.schedule import Trial
 from eval_tasks.selection import context
 from eval_tasks.stages import prepare, register, run_arm

@@ -5,11 +5,12 @@ Must never hold more than the table: the protocol is in `contract`, each agent i
 
 from __future__ import annotations
 
-from eval_tasks.agents import codex
+from eval_tasks.agents import claude, codex
 from eval_tasks.agents.contract import Agent, Backend, Call, Discovery, Executable, Exposure, Reading, Usage
 
 __all__ = ["AGENTS", "Agent", "Backend", "Call", "Discovery", "Executable", "Exposure", "Reading", "Usage"]
 
 AGENTS: dict[str, Agent] = {
     codex.KIND: codex,
+    claude.KIND: claude,
 }

@@ -20,7 +20,16 @@ from typing import Any
 
 from eval_tasks import digests, processes, records, sandbox
 from eval_tasks.agents import codex_events
-from eval_tasks.agents.contract import Backend, Call, Discovery, Executable, Exposure, ListedSkill, Reading
+from eval_tasks.agents.contract import (
+    Authentication,
+    Backend,
+    Call,
+    Discovery,
+    Executable,
+    Exposure,
+    ListedSkill,
+    Reading,
+)
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.processes import Finished, Level
 from eval_tasks.rehearsal.catalog import pinned_catalog
@@ -28,6 +37,13 @@ from eval_tasks.sandbox import AgentBox, AgentFolder, AgentPlace, Bind, Bubblewr
 
 KIND = "codex"
 VERSIONS: tuple[str, ...] = ("0.154.0", "0.155.1")
+LEVELS: tuple[Level, ...] = (Level.SEALED, Level.AGENT_SANDBOX)
+EFFORTS: tuple[str, ...] = ("none", "minimal", "low", "medium", "high", "xhigh")
+CREDENTIALS: Mapping[Authentication, str | None] = {"api-key": "CODEX_API_KEY", "login-home": None}
+ADMIN_FOLDER = Path("/etc/codex")
+UNWANTED: tuple[str, ...] = (
+    *("AGENTS.md", "AGENTS.override.md", "rules", "hooks.json", "hooks", "prompts", "plugins", "../.agents"),
+)
 CONFIG = "config.toml"
 CATALOG = "models.json"
 ANSWER_SCHEMA = "answer.schema.json"
@@ -86,10 +102,10 @@ def in_modules(modules: Path, version: str) -> Executable:
     launcher = modules / _ALIASES[version] / "bin" / "codex.js"
     if not launcher.is_file():
         raise ExperimentStopped(f"Codex {version} is not installed; run `doit toolchain`")
-    return at(launcher, version)
+    return at(launcher, version, modules)
 
 
-def at(path: Path, version: str) -> Executable:
+def at(path: Path, version: str, modules: Path) -> Executable:
     """Return the executable that a user's path means: a launcher, a link to one, or the native binary.
 
     Raises
@@ -105,7 +121,8 @@ def at(path: Path, version: str) -> Executable:
             f"the executable is Codex {found or 'of an unknown version'}, not {version}; "
             f"give --executable a Codex {version} or change agent.version (supported: {', '.join(VERSIONS)})"
         )
-    return Executable(KIND, version, native, native.parent.parent, digests.of_file(native))
+    package = native.parent.parent
+    return Executable(KIND, version, native, package, digests.of_file(native), package / _BUBBLEWRAP)
 
 
 def _check_version(version: str) -> None:
@@ -156,12 +173,19 @@ def _version_of(native: Path, fingerprint: str) -> str | None:
 def adopted(executable: Executable, folder: Path) -> Executable:
     """Return the executable below `folder`, where children can reach it and no path names the project."""
     package = sandbox.adopt(executable.package, folder, executable.fingerprint)
-    return replace(executable, package=package, native=package / _NATIVE)
+    return replace(executable, package=package, native=package / _NATIVE, bubblewrap=package / _BUBBLEWRAP)
 
 
-def bubblewrap(executable: Executable) -> Bubblewrap:
-    """Return the bubblewrap that ships with Codex."""
-    return Bubblewrap.at(executable.package / _BUBBLEWRAP)
+def bubblewrap_in(modules: Path) -> Path:
+    """Return where the toolchain's `node_modules` hold the bubblewrap that ships with Codex."""
+    package, target = _platform()
+    return modules / "@openai" / package / "vendor" / target / _BUBBLEWRAP
+
+
+def misread(prompt: str) -> str | None:
+    """Return None: Codex reads every prompt as words; the corpus has no `$word` that would call a skill."""
+    _ = prompt
+    return None
 
 
 # Where a call runs
@@ -188,7 +212,7 @@ def sealed(
     if auth is not None:
         binds.append(Bind(auth, f"{home}/{_AUTH}", writable=True))
     return AgentBox(
-        bubblewrap(executable),
+        Bubblewrap.at(executable.bubblewrap),
         executable.package,
         workspace,
         binds=tuple(binds),
@@ -257,7 +281,7 @@ def write_home(install: Path, backend: Backend, executable: Executable, level: L
         if not own.is_dir():
             raise ExperimentStopped("Codex wrote no skills of its own into a new home; run `doit doctor`")
         shutil.copytree(own, install / OWN_SKILLS)
-    box = AgentBox(bubblewrap(executable), executable.package, None)
+    box = AgentBox(Bubblewrap.at(executable.bubblewrap), executable.package, None)
     (install / CONFIG).write_text(config_text(backend, box), encoding="utf-8")
     sandbox.make_readable(install)
 
@@ -269,7 +293,7 @@ def _throw_away_home(executable: Executable, install: Path, level: Level) -> Ite
     try:
         folder = _folder(executable, scratch, scratch)
         home = folder.home_folder / _HOME
-        box = AgentBox(bubblewrap(executable), executable.package, None, network=False)
+        box = AgentBox(Bubblewrap.at(executable.bubblewrap), executable.package, None, network=False)
         bind = Bind(home, f"{box.home}/{_HOME}", writable=True)
         yield (replace(box, binds=(bind,)) if level is Level.SEALED else folder), home
     finally:

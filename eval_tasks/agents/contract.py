@@ -12,9 +12,9 @@ from typing import Literal, Protocol
 
 from eval_tasks.errors import FailureCode
 from eval_tasks.processes import Command, Finished, Level
-from eval_tasks.sandbox import AgentBox, AgentFolder, AgentPlace, Bubblewrap
+from eval_tasks.sandbox import AgentBox, AgentFolder, AgentPlace
 
-Authentication = Literal["none", "login-home", "api-key"]
+Authentication = Literal["none", "login-home", "api-key", "oauth-token"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Executable:
         The folder that holds it with all it needs.
     fingerprint
         SHA-256 of the native binary.
+    bubblewrap
+        The outer sandbox of its calls: the one in the package, or for an agent that ships none the toolchain's.
     """
 
     kind: str
@@ -38,6 +40,7 @@ class Executable:
     native: Path
     package: Path
     fingerprint: str
+    bubblewrap: Path
 
 
 @dataclass(frozen=True)
@@ -201,20 +204,29 @@ class Agent(Protocol):
     KIND: str
     VERSIONS: tuple[str, ...]
     DIFFERENCES: tuple[str, ...]
+    LEVELS: tuple[Level, ...]
+    """The isolation levels that it can be run at."""
+    EFFORTS: tuple[str, ...]
+    CREDENTIALS: Mapping[Authentication, str | None]
+    """The ways to authenticate with its provider; the variable that a secret is given in, None for a lent login."""
+    ADMIN_FOLDER: Path
+    """Settings and skills for all users of a machine, which a call outside a box would read as well."""
+    UNWANTED: tuple[str, ...]
+    """What would change a later prompt if a call left it in its own copy of an install."""
     OWN_SKILLS: str
-    """Folder of the agent's own skills in an install."""
+    """Folder of the agent's own skills in an install; empty if they are part of the binary."""
 
     def in_modules(self, modules: Path, version: str) -> Executable:
         """Return the executable of a supported version from the toolchain's `node_modules`, checked by running it."""
 
-    def at(self, path: Path, version: str) -> Executable:
+    def at(self, path: Path, version: str, modules: Path) -> Executable:
         """Return the executable that a user's path means: a launcher, a link to one, or the native binary."""
 
     def adopted(self, executable: Executable, folder: Path) -> Executable:
         """Return the executable below `folder`, where children can reach it and no path names the project."""
 
-    def bubblewrap(self, executable: Executable) -> Bubblewrap:
-        """Return the bubblewrap that ships with the agent."""
+    def misread(self, prompt: str) -> str | None:
+        """Return what the agent would take a prompt for, if not for words to the model."""
 
     def sealed(
         self,

@@ -61,7 +61,7 @@ class Builder:
             If the agent lists anything but the planned skills, or if the result is not what was recorded.
         """
         if self.level is not Level.SEALED:
-            inventory.refuse_admin_settings()
+            inventory.refuse_admin_settings(self.agent.ADMIN_FOLDER)
         fresh = install.with_name(f".{secrets.token_hex(8)}")
         sandbox.make_work_folder(install.parent, drop=os.geteuid() == 0)
         try:

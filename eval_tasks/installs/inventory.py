@@ -6,7 +6,7 @@ Must never accept a file, link or folder that was not recorded, however it came 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,6 @@ from typing import Any
 from eval_tasks import digests
 from eval_tasks.agents.contract import Discovery, Exposure
 from eval_tasks.errors import ExperimentStopped, FailureCode
-
-ADMIN_FOLDER = Path("/etc/codex")
-"""Settings and skills for all users of a machine, which an agent outside a box would add to every home."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Observed:
     files
         Digest of every file, by path relative to the install.
     own_skills
-        Folder of the agent's own skills, relative to the install.
+        Folder of the agent's own skills, relative to the install; empty if they are part of its binary.
     differences
         What an everyday home of this agent has and this one has not.
     """
@@ -66,12 +63,15 @@ class Observed:
         }
 
     def _own_digests(self) -> dict[str, str]:
-        """Return the digest of each skill that the agent itself lists as its own."""
+        """Return the digest of each skill that the agent lists as its own: of its files, else of what is said of it."""
+        own = [skill for skill in self.discovery.skills if skill.system]
+        if not self.own_skills:
+            return {skill.id: digests.of_bytes(skill.description.encode("utf-8", "surrogatepass")) for skill in own}
         return {
             name: digests.of_entries(
                 {path: digest for path, digest in self.files.items() if path.startswith(f"{self.own_skills}/{name}/")}
             )
-            for name in self.discovery.ids(system=True)
+            for name in sorted(skill.id for skill in own)
         }
 
 
@@ -109,7 +109,7 @@ def verify(install: Path, record: Mapping[str, Any]) -> None:
         raise _drift(record["install"], missing[0], "is missing")
 
 
-def verify_copy(home: Path, record: Mapping[str, Any], config: Mapping[str, bytes]) -> None:
+def verify_copy(home: Path, record: Mapping[str, Any], config: Mapping[str, bytes], unwanted: Collection[str]) -> None:
     """Compare a call's own copy of an install, after the call, with the inventory.
 
     Parameters
@@ -118,6 +118,8 @@ def verify_copy(home: Path, record: Mapping[str, Any], config: Mapping[str, byte
         The copy. Of what an agent leaves in it only what can change a later discovery or prompt counts.
     config
         The files that were written for this copy alone, with their bytes.
+    unwanted
+        Paths of the copy that must not be there.
 
     Raises
     ------
@@ -132,15 +134,12 @@ def verify_copy(home: Path, record: Mapping[str, Any], config: Mapping[str, byte
     for name, digest in record["files"].items():
         if "/" in name and (name not in found or _digest(found[name], name, record["install"]) != digest):
             raise _drift(record["install"], name, "has changed" if name in found else "is missing")
-    added = sorted(found.keys() - record["files"].keys()) + [name for name in _UNWANTED if (home / name).exists()]
+    added = sorted(found.keys() - record["files"].keys()) + [name for name in unwanted if (home / name).exists()]
     if added:
         raise _drift(record["install"], added[0], "was added")
 
 
-_UNWANTED = ("AGENTS.md", "AGENTS.override.md", "rules", "hooks.json", "hooks", "prompts", "plugins", "../.agents")
-
-
-def refuse_admin_settings(folder: Path = ADMIN_FOLDER) -> None:
+def refuse_admin_settings(folder: Path) -> None:
     """Refuse a machine whose settings for all users an agent outside a box would read.
 
     Raises

@@ -1,6 +1,6 @@
-"""What the loopback model can do in one call, and how a step of it looks in the Responses protocol.
+"""What the loopback model can do in one call, whatever protocol an agent speaks to it.
 
-Pure; it must never know a case, a probe or a network connection.
+Pure; it must never know a case, a probe, an agent or a network connection.
 """
 
 from __future__ import annotations
@@ -10,21 +10,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 BYTES_A_TOKEN = 4
 CACHE_BLOCK_TOKENS = 128
 """Providers cache prefixes in blocks; the made-up usage does so too."""
-
-YIELD_MILLISECONDS = 30_000
-"""How long a command may run before the agent hands back an unfinished session instead of the output."""
 
 PART_CHARACTERS = 10_000
 LINE_CHARACTERS = 65_536
 """A longer event is sent as many lines of one event: Codex takes quadratic time to read a long line."""
 
 _EVENT_STREAM = (("Content-Type", "text/event-stream"),)
-_METADATA = "x-codex-turn-metadata"
 
 
 @dataclass(frozen=True)
@@ -42,10 +38,38 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """One file that a patch writes or deletes.
+
+    Parameters
+    ----------
+    path
+        Relative to the workspace.
+    content
+        The whole new text; None deletes the file.
+    existed
+        Whether there is such a file before the patch.
+    """
+
+    path: str
+    content: str | None
+    existed: bool
+
+
+@dataclass(frozen=True)
 class Patch:
-    """Apply one patch, in the agent's own patch language."""
+    """Apply one patch through the agent's own tools.
+
+    Parameters
+    ----------
+    text
+        In the patch language, for agents that have one.
+    edits
+        The same, file by file, for agents that write files whole.
+    """
 
     text: str
+    edits: tuple[Edit, ...] = ()
 
 
 Step = Say | Run | Patch
@@ -152,108 +176,67 @@ class Behaviour:
         return self.steps[index % len(self.steps) if self.endless else min(index, len(self.steps) - 1)]
 
 
-def sse(events: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return events as a server-sent stream; JSON's escapes carry lone surrogates, which no encoder lets through."""
-    return b"".join(_event(event) for event in events)
+class Wire(Protocol):
+    """One protocol between an agent and its model; a module satisfies it."""
+
+    def answered(self, request: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return the tool outputs that a request carries, by the ids that `reply` gave, oldest first."""
+
+    def compacts(self, request: Mapping[str, Any]) -> bool:
+        """Tell whether the agent asks for a summary of its own history instead of the next step."""
+
+    def tokens_read(self, request: Mapping[str, Any]) -> int:
+        """Return the made-up token count of a request."""
+
+    def reply(self, step: Step, request: Mapping[str, Any], *, index: int, before: int, report: UsageReport) -> Reply:
+        """Return the honest reply that takes a step.
+
+        Parameters
+        ----------
+        index
+            How many steps were taken before.
+        before
+            Tokens of the request before this one, which is a prefix of it.
+        """
+
+
+def call_id(index: int, part: int | None = None) -> str:
+    """Return the id of a step's tool call, or of one of its tool calls."""
+    return f"call_{index}" if part is None else f"call_{index}_{part}"
+
+
+def steps_taken(ids: Iterable[str]) -> int:
+    """Return how many steps some tool outputs come from."""
+    return len({name.split("_")[1] for name in ids})
+
+
+def tokens(value: object) -> int:
+    """Return a made-up token count: a quarter of the bytes of a value's JSON."""
+    return math.ceil(len(json.dumps(value)) / BYTES_A_TOKEN)
+
+
+def cached(read: int, before: int) -> int:
+    """Return how many of a request's tokens are cached: whole blocks of the request before it."""
+    return min(read, before // CACHE_BLOCK_TOKENS * CACHE_BLOCK_TOKENS)
+
+
+def parts(text: str) -> list[str]:
+    """Return a message in parts of a bearable size."""
+    return [text[at : at + PART_CHARACTERS] for at in range(0, len(text), PART_CHARACTERS)]
+
+
+def sse(events: Iterable[Mapping[str, Any]], *, named: bool = False) -> bytes:
+    """Return events as a server-sent stream; JSON's escapes carry lone surrogates, which no encoder lets through.
+
+    Parameters
+    ----------
+    named
+        Whether each event is headed by its type, as the Messages protocol wants it.
+    """
+    return b"".join((f"event: {event['type']}\n".encode() if named else b"") + _event(event) for event in events)
 
 
 def _event(event: Mapping[str, Any]) -> bytes:
     text = json.dumps(event)
     lines = [text] if len(text) <= LINE_CHARACTERS else json.dumps(event, separators=(",\n", ": ")).split("\n")
     return b"".join(b"data: " + line.encode("ascii") + b"\n" for line in lines) + b"\n"
-
-
-def answered(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tool outputs that a request carries, oldest first."""
-    return [item for item in request["input"] if item["type"].endswith("_output")]
-
-
-def messages(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return role and text of the messages that a request carries; a call's prompt is the last one of its first."""
-    found = [item for item in request["input"] if item["type"] == "message"]
-    return [(item["role"], "".join(part.get("text", "") for part in item["content"])) for item in found]
-
-
-def compacts(request: Mapping[str, Any]) -> bool:
-    """Tell whether the agent asks for a summary of its own history instead of the next step."""
-    metadata: dict[str, Any] = json.loads(request.get("client_metadata", {}).get(_METADATA, "{}"))
-    return metadata.get("request_kind") == "compaction"
-
-
-def item_of(step: Step, request: Mapping[str, Any], call_id: str) -> dict[str, Any]:
-    """Return a step as the output item that the agent understands.
-
-    Some models get their tools one by one, others only a JavaScript tool that reaches the rest ("code mode"); to those
-    the agent sends no list of tools of its own.
-    """
-    if isinstance(step, Say):
-        parts = [step.text[at : at + PART_CHARACTERS] for at in range(0, len(step.text), PART_CHARACTERS)]
-        content = [{"type": "output_text", "text": part} for part in parts]
-        return {"type": "message", "role": "assistant", "content": content}
-    if "tools" not in request:
-        return {"type": "custom_tool_call", "call_id": call_id, "name": "exec", "input": _javascript(step)}
-    if isinstance(step, Patch):
-        return {"type": "custom_tool_call", "call_id": call_id, "name": "apply_patch", "input": step.text}
-    arguments = json.dumps(_arguments(step))
-    return {"type": "function_call", "call_id": call_id, "name": "exec_command", "arguments": arguments}
-
-
-def _javascript(step: Run | Patch) -> str:
-    if isinstance(step, Patch):
-        return f"text(await tools.apply_patch({json.dumps(step.text)}));"
-    return f"text(await tools.exec_command({json.dumps(_arguments(step))}));"
-
-
-def _arguments(step: Run) -> dict[str, Any]:
-    return {"cmd": step.command, "yield_time_ms": YIELD_MILLISECONDS}
-
-
-def stream(index: int, item: Mapping[str, Any], usage: Mapping[str, Any] | None) -> bytes:
-    """Return the honest body of a reply that holds one item."""
-    response: dict[str, Any] = {"id": f"resp_{index}"}
-    return sse(
-        [
-            {"type": "response.created", "response": response},
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": response if usage is None else {**response, "usage": usage}},
-        ]
-    )
-
-
-def tokens_read(request: Mapping[str, Any]) -> int:
-    """Return the made-up token count of a request: a quarter of the bytes that a model would read."""
-    return _tokens([request.get(part) for part in ("instructions", "tools", "input")])
-
-
-def usage_of(read: int, cached: int, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the made-up usage of a reply.
-
-    Parameters
-    ----------
-    read
-        Tokens of the request.
-    cached
-        Tokens of the request before it, which is a prefix of this one; whole blocks of them are cached.
-    item
-        What is written.
-    """
-    return _usage(read, min(read, cached // CACHE_BLOCK_TOKENS * CACHE_BLOCK_TOKENS), _tokens(item))
-
-
-def no_usage() -> dict[str, Any]:
-    """Return usage that is all zero."""
-    return _usage(0, 0, 0)
-
-
-def _tokens(value: object) -> int:
-    return math.ceil(len(json.dumps(value)) / BYTES_A_TOKEN)
-
-
-def _usage(read: int, cached: int, written: int) -> dict[str, Any]:
-    return {
-        "input_tokens": read,
-        "input_tokens_details": {"cached_tokens": cached},
-        "output_tokens": written,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": read + written,
-    }

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from eval_tasks.rehearsal.behaviour import Patch, Run, Step
+from eval_tasks.rehearsal.behaviour import Edit, Patch, Run, Step
 
 Files = Mapping[str, bytes]
 """Relative POSIX path to content."""
@@ -36,6 +36,7 @@ def steps_for(initial: Files, overlay: Overlay) -> tuple[Step, ...]:
         What to write and to delete. Files that already are as wanted, and deletions of what isn't there, are left out.
     """
     sections: list[str] = []
+    edits: list[Edit] = []
     commands: list[Step] = []
     for path, new in sorted(overlay.items()):
         old = initial.get(path)
@@ -46,8 +47,9 @@ def steps_for(initial: Files, overlay: Overlay) -> tuple[Step, ...]:
             commands.append(Run(_command(path, new)))
         else:
             sections.append(section)
+            edits.append(Edit(path, None if new is None else new.decode(), old is not None))
     patch = f"*** Begin Patch\n{''.join(sections)}*** End Patch\n"
-    return (*([Patch(patch)] if sections else []), *commands)
+    return (*([Patch(patch, tuple(edits))] if sections else []), *commands)
 
 
 def _section(path: str, old: bytes | None, new: bytes | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The loopback model: a Responses server on 127.0.0.1 that plays one behaviour to each call of the real agent.
+"""The loopback model: a server on 127.0.0.1 that plays one behaviour to each call of the real agent.
 
 It never writes a request, a reply or a path to disk, and it never answers a call that it was not asked to play.
 """
@@ -21,20 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from eval_tasks.rehearsal.behaviour import (
-    SUMMARY,
-    Behaviour,
-    Reply,
-    Silence,
-    UsageReport,
-    answered,
-    compacts,
-    item_of,
-    no_usage,
-    stream,
-    tokens_read,
-    usage_of,
-)
+from eval_tasks.rehearsal import messages, responses
+from eval_tasks.rehearsal.behaviour import SUMMARY, Behaviour, Reply, Silence, Wire, steps_taken
 
 __all__ = ["Behaviour", "Endpoint", "LoopbackModel"]
 
@@ -48,8 +36,11 @@ ENDING_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _NOT_FOUND = Reply(status=HTTPStatus.NOT_FOUND, headers=())
 
-Answer = Callable[[str, bytes], Reply | None]
-"""From a call's token and a request's body to the reply; None if no such call is open."""
+WIRES: Mapping[str, Wire] = {"v1/responses": responses, "v1/messages": messages}
+"""The protocol that is spoken at each path below a call's token."""
+
+Answer = Callable[[str, bytes, Wire], Reply | None]
+"""From a call's token, a request's body and its protocol to the reply; None if no such call is open."""
 
 
 @dataclass
@@ -83,7 +74,7 @@ class Endpoint:
         """Return what the agent's tools gave back, one item a step, in the order of the steps."""
         return list(self._outputs.values())
 
-    def answer(self, body: bytes) -> Reply:
+    def answer(self, body: bytes, wire: Wire) -> Reply:
         """Remember a request and return the reply that the behaviour gives it."""
         request: dict[str, Any] = json.loads(body)
         with self._lock:
@@ -91,27 +82,20 @@ class Endpoint:
             self._kept_bytes += len(body)
             if self._kept_bytes <= KEPT_BYTES:
                 self.requests.append(request)
-            honest = self._honest(request)
+            honest = self._honest(request, wire)
             fault = self.behaviour.fault
             return honest if fault is None else fault.spoil(honest, self.request_count)
 
-    def _honest(self, request: Mapping[str, Any]) -> Reply:
+    def _honest(self, request: Mapping[str, Any], wire: Wire) -> Reply:
         # Outputs are told apart by the ids that we gave: a retried request brings nothing new and gets the same step
         # again, and an agent that forgets its history when it compacts it is not sent back to the beginning.
-        self._outputs |= {item["call_id"]: item for item in answered(request)}
-        index = len(self._outputs)
-        step = SUMMARY if compacts(request) else self.behaviour.step(index)
-        item = item_of(step, request, f"call_{index}")
-        return Reply(stream(index, item, self._usage(index, request, item)))
-
-    def _usage(self, index: int, request: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any] | None:
-        if self.behaviour.usage is UsageReport.MISSING:
-            return None
-        if self.behaviour.usage is UsageReport.ZERO:
-            return no_usage()
+        self._outputs |= wire.answered(request)
+        index = steps_taken(self._outputs)
+        step = SUMMARY if wire.compacts(request) else self.behaviour.step(index)
         # Of the step before, not of the request before: a retry must report what its first try would have.
-        self._tokens[index] = tokens_read(request)
-        return usage_of(self._tokens[index], self._tokens.get(index - 1, 0), item)
+        self._tokens[index] = wire.tokens_read(request)
+        before = self._tokens.get(index - 1, 0)
+        return wire.reply(step, request, index=index, before=before, report=self.behaviour.usage)
 
 
 class LoopbackModel:
@@ -181,7 +165,7 @@ class LoopbackModel:
                     del self._endpoints[token]
                 self._server.hang_up(token)
 
-    def _answer(self, token: str, body: bytes) -> Reply | None:
+    def _answer(self, token: str, body: bytes, wire: Wire) -> Reply | None:
         with self._lock:
             endpoint = self._endpoints.get(token)
             if endpoint is None:
@@ -190,7 +174,7 @@ class LoopbackModel:
                 # Under the lock, so that the line is on disk before any request of this call is answered.
                 _append(self._ledger, {"name": endpoint.name, "token": token})
                 self._paid.add(token)
-        return endpoint.answer(body)
+        return endpoint.answer(body, wire)
 
 
 def _append(ledger: Path, entry: Mapping[str, str]) -> None:
@@ -277,9 +261,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request for a step, if it is one."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        token, _, path = self.path.strip("/").partition("/")
+        token, _, path = self.path.partition("?")[0].strip("/").partition("/")
         self.server.assign(self.connection, token)
-        reply = self.server.answer(token, body) if path == "v1/responses" else None
+        wire = WIRES.get(path)
+        reply = None if wire is None else self.server.answer(token, body, wire)
         self._send(_NOT_FOUND if reply is None else reply)
 
     def do_GET(self) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eval_tasks import corpus, experiment, library, origin
 from eval_tasks.agents import AGENTS
-from eval_tasks.agents.contract import Executable
+from eval_tasks.agents.contract import Agent, Executable
 from eval_tasks.arms import BASELINE, PINNED
 from eval_tasks.corpus import Corpus
 from eval_tasks.errors import ExperimentStopped
@@ -100,10 +100,12 @@ def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> As
         With one line for the first thing that is missing or wrong.
     """
     settings = experiment.load(project, overrides)
+    agent = _agent(settings)
     found_corpus = corpus.load(experiment.folder(project, settings.corpus, "corpus"), settings.corpus)
     found_library = library.load(origin.locate(settings.value["library"], project))
     pinned = _pinned(project, settings)
     _check_skills(found_corpus, found_library)
+    _check_prompts(found_corpus, agent)
     return Assembly(
         project=project,
         settings=settings,
@@ -112,9 +114,36 @@ def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> As
         pinned=pinned,
         profiles=_profiles(project, settings, found_library, pinned),
         selector=_selector(project, settings),
-        executable=_executable(project, settings, local.executable),
+        executable=_executable(project, settings, agent, local.executable),
         node=find_node(local.node),
     )
+
+
+def _agent(settings: Settings) -> Agent:
+    """Return the agent of the settings, if it can do what they ask of it."""
+    wanted = settings.agent
+    agent = AGENTS.get(wanted["kind"])
+    if agent is None:
+        raise ExperimentStopped(f"eval.yaml: agent.kind: must be one of {', '.join(AGENTS)}, not {wanted['kind']}")
+    asked: list[tuple[str, str | None, Collection[str | None]]] = [
+        ("agent.effort", wanted["effort"], (None, *agent.EFFORTS)),
+        ("authentication", settings.value["authentication"], ("none", *agent.CREDENTIALS)),
+        ("isolation", settings.value["isolation"], [str(level) for level in agent.LEVELS]),
+    ]
+    for place, value, known in asked:
+        if value not in known:
+            choices = ", ".join(choice for choice in known if choice is not None)
+            raise ExperimentStopped(f"{place}: {value} is not for {agent.KIND}; set it to one of {choices}")
+    return agent
+
+
+def _check_prompts(found: Corpus, agent: Agent) -> None:
+    for case in found.cases:
+        other = agent.misread(case.prompt)
+        if other is not None:
+            raise ExperimentStopped(
+                f"corpus/cases/{case.id}/case.yaml: prompt: {agent.KIND} would take it for {other}; reword it"
+            )
 
 
 def _check_skills(found: Corpus, available: Library) -> None:
@@ -164,10 +193,9 @@ def _selector(project: Project, settings: Settings) -> Command | None:
     return None if isinstance(setting, str) else Command.of(setting, project.root)
 
 
-def _executable(project: Project, settings: Settings, given: Path | None) -> Executable:
-    agent = AGENTS[settings.agent["kind"]]
+def _executable(project: Project, settings: Settings, agent: Agent, given: Path | None) -> Executable:
     version = settings.agent["version"]
-    return agent.in_modules(project.modules, version) if given is None else agent.at(given, version)
+    return agent.in_modules(project.modules, version) if given is None else agent.at(given, version, project.modules)
 
 
 def node_on_path() -> Path:

@@ -157,7 +157,7 @@ def _drifted(session: Session, order: Order, place: AgentPlace, settings: Mappin
         return None
     record = records.read(session.experiment.inventory(order.install), "inventory")
     try:
-        inventory.verify_copy(session.agent.install_copy(place), record, settings)
+        inventory.verify_copy(session.agent.install_copy(place), record, settings, session.agent.UNWANTED)
     except ExperimentStopped:
         return TrialFailed(FailureCode.ENVIRONMENT_DRIFT)
     return None

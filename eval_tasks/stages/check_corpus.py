@@ -96,7 +96,7 @@ def _runtime(project: Project, settings: experiment.Settings) -> Runtime:
     scratch = sandbox.work_root(os.environ)
     sandbox.make_work_folder(scratch, drop=os.geteuid() == 0)
     node = find_node(node_on_path())
-    return Runtime.find(node.path, agent.bubblewrap(executable).path, scratch)
+    return Runtime.find(node.path, executable.bubblewrap, scratch)
 
 
 def _parser(project: Project) -> Parser | None:

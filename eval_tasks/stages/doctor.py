@@ -69,7 +69,7 @@ def doctor(project: Project) -> list[Check]:
         node = assembly.node
         place = sandbox.adopt(node.path, bench.parent / "packages", node.fingerprint) if drop else node.path
         found.append(_tried("free disk", lambda: _disk(bench)))
-        found.append(_tried("graders' Node", lambda: _grading(agent, executable, place, bench)))
+        found.append(_tried("graders' Node", lambda: _grading(executable, place, bench)))
         found += _agent_checks(assembly, agent, executable, place, bench)
     return found
 
@@ -113,10 +113,9 @@ def _credential(assembly: Assembly, local: Local) -> str:
     mode = assembly.settings.value["authentication"]
     if mode == "none":
         return "none needed: the loopback model answers"
-    if mode == "api-key":
-        if not os.environ.get(session.API_KEY):
-            raise ExperimentStopped(f"{session.API_KEY} is not set; set it, or register with --auth-home")
-        return f"{session.API_KEY} is set"
+    agent: Agent = AGENTS[assembly.settings.agent["kind"]]
+    if session.secret(agent, mode) is not None:
+        return f"{agent.CREDENTIALS[mode]} is set"
     if local.login_home is None:
         raise ExperimentStopped("no login home is registered; register with --auth-home")
     lease.check_login_home(local.login_home, os.environ)
@@ -139,8 +138,8 @@ def _disk(bench: Path) -> str:
     return f"{free >> 30} GiB"
 
 
-def _grading(agent: Agent, executable: Executable, node: Path, bench: Path) -> str:
-    runtime = Runtime.find(node, agent.bubblewrap(executable).path, bench)
+def _grading(executable: Executable, node: Path, bench: Path) -> str:
+    runtime = Runtime.find(node, executable.bubblewrap, bench)
     if runtime.fault is not None:
         raise ExperimentStopped(runtime.fault)
     return f"{runtime.version} with {' '.join(runtime.machine.flags)}: a right answer passes, a wrong one is found out"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from eval_tasks import attempts, digests, files, journal, records, registration, sandbox
 from eval_tasks.agents import AGENTS
-from eval_tasks.agents.contract import Agent, Backend, Executable, Reading
+from eval_tasks.agents.contract import Agent, Authentication, Backend, Executable, Reading
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.grading.grader import Runtime
 from eval_tasks.installs import inventory
@@ -32,7 +32,6 @@ from eval_tasks.stages.assemble import Assembly, Local
 from eval_tasks.trials import lease
 
 CONSENT = "--allow-real-provider"
-API_KEY = "CODEX_API_KEY"
 ROOM_BYTES = 2 * files.SEALED_BYTES
 """What must be free for a claim: as much as a submission may hold, and once more for its copy under the grader."""
 
@@ -209,8 +208,7 @@ class Session:
     def runtime(self) -> Runtime:
         """Return the graders' Node with flags that canaries have tried here."""
         self.make_work_area()
-        bubblewrap = self.agent.bubblewrap(self.executable).path
-        return Runtime.find(self.node, bubblewrap, self.work.root)
+        return Runtime.find(self.node, self.executable.bubblewrap, self.work.root)
 
     @cached_property
     def model(self) -> LoopbackModel:
@@ -234,21 +232,14 @@ class Session:
 
     @property
     def api_key(self) -> str | None:
-        """Return the API key for a call's environment; None where another authentication is registered.
+        """Return the key or token for a call's environment; None where none or a login is registered.
 
         Raises
         ------
         ExperimentStopped
             If it is registered and not set.
         """
-        if self.backend.authentication != "api-key":
-            return None
-        key = os.environ.get(API_KEY)
-        if not key:
-            raise ExperimentStopped(
-                f"{API_KEY} is not set; set it, or register with --auth-home", FailureCode.AUTHENTICATION
-            )
-        return key
+        return secret(self.agent, self.backend.authentication)
 
     def require_credential(self) -> None:
         """Check that the registered credential is there, before a claim rather than within one.
@@ -380,6 +371,24 @@ class Session:
             " (`doit run_eval --settle` records it)",
             code,
         )
+
+
+def secret(agent: Agent, authentication: Authentication) -> str | None:
+    """Return the key or token that an authentication takes from this process's environment, if it takes one.
+
+    Raises
+    ------
+    ExperimentStopped
+        `authentication`, if it is not set; nothing stands in for it.
+    """
+    variable = agent.CREDENTIALS.get(authentication)
+    if variable is None:
+        return None
+    found = os.environ.get(variable)
+    if not found:
+        other = "register with --auth-home" if "login-home" in agent.CREDENTIALS else "register another authentication"
+        raise ExperimentStopped(f"{variable} is not set; set it, or {other}", FailureCode.AUTHENTICATION)
+    return found
 
 
 def _when(reading: Reading) -> str:
