@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_tasks import records, registration
-from eval_tasks.boundary import Lines, action
+from eval_tasks.boundary import Lines, action, outside
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
 from eval_tasks.stages import check_corpus as stage_check_corpus
@@ -144,6 +144,7 @@ def grade(name: str) -> Lines:
     return None
 
 
+@outside
 def is_graded(name: str) -> bool:
     """Return whether a trial needs no grade any more."""
     return stage_grade.is_done(registration.require_current(project()), name)

@@ -1,21 +1,24 @@
 """The one boundary between stages and doit: an expected failure becomes one line and exit status 1.
 
-Must never let the message or a value of an unexpected exception reach the terminal, since either may be private.
+Must never let the message or a value of an unexpected exception reach the terminal, since either may be private, nor a
+control sequence, wherever it comes from.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import os
 import signal
 import sqlite3
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
@@ -27,6 +30,7 @@ DEBUG = "CONTEXT_EVAL_DEBUG"
 
 Lines = list[str] | None
 _Parameters = ParamSpec("_Parameters")
+_Returned = TypeVar("_Returned")
 
 
 def action(work: Callable[_Parameters, Lines]) -> Callable[_Parameters, object]:
@@ -36,10 +40,9 @@ def action(work: Callable[_Parameters, Lines]) -> Callable[_Parameters, object]:
     def run(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> object:
         try:
             for line in work(*arguments, **options) or ():
-                print(line)
+                print(printable(line))
         except ExperimentStopped as stopped:
-            sys.stdout.flush()
-            print(f"stopped: {stopped}", file=sys.stderr)
+            _print_stop(stopped)
             return TaskFailed("stopped", report=False)
         except Exception as error:
             _print_bug(error)
@@ -49,14 +52,64 @@ def action(work: Callable[_Parameters, Lines]) -> Callable[_Parameters, object]:
     return run
 
 
-def _print_bug(error: Exception) -> None:
+def outside(work: Callable[_Parameters, _Returned]) -> Callable[_Parameters, _Returned]:
+    """Guard a function that doit calls outside an action, where it would print an exception with its message."""
+
+    @functools.wraps(work)
+    def run(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Returned:
+        try:
+            return work(*arguments, **options)
+        except ExperimentStopped as stopped:
+            _print_stop(stopped)
+            raise SystemExit(1) from None
+        except Exception as error:
+            _print_bug(error)
+            raise SystemExit(2) from None
+
+    return run
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which every character that a terminal could obey, or not show, is written as its escape.
+
+    >>> print(printable("clear \x1b[2J, back \r"))
+    clear \x1b[2J, back \r
+    """
+    return "".join(
+        character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
+    )
+
+
+def _print_stop(stopped: ExperimentStopped) -> None:
+    sys.stdout.flush()
+    print(f"stopped: {printable(str(stopped))}", file=sys.stderr)
+
+
+def _print_bug(error: BaseException) -> None:
     sys.stdout.flush()
     if os.environ.get(DEBUG):
-        traceback.print_exception(error)
+        print(printable("".join(traceback.format_exception(error))), file=sys.stderr, end="")
         return
     print(f"a fault of the evaluator: {type(error).__name__} (set {DEBUG}=1 to see all of it)", file=sys.stderr)
     for frame in traceback.extract_tb(error.__traceback__):
-        print(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", file=sys.stderr)
+        print(printable(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}"), file=sys.stderr)
+
+
+def keep_private() -> None:
+    """Show what nobody catches as a fault in an action is shown, in whatever thread, callback or hook it is raised."""
+
+    def show(error: BaseException | None) -> None:
+        if isinstance(error, ExperimentStopped):
+            _print_stop(error)
+        elif error is not None and not isinstance(error, SystemExit):
+            _print_bug(error)
+
+    sys.excepthook = lambda _kind, error, _trace: show(error)
+    threading.excepthook = lambda raised: show(raised.exc_value)
+    sys.unraisablehook = lambda raised: show(raised.exc_value)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]

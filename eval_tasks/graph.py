@@ -23,14 +23,18 @@ ANALYSIS = ("analysis/*.py", "intervals.py", "stages/analyze.py", "schemas/metri
 """Sources whose change asks for a new analysis."""
 
 
+@boundary.outside
 def configuration() -> dict[str, Any]:
     """Return `DOIT_CONFIG`, and make the folder of doit's database."""
+    boundary.keep_private()
     boundary.end_in_good_order_on_signals()
     options.check(sys.argv)
     project = actions.project()
     project.experiments.mkdir(mode=0o700, exist_ok=True)
     boundary.drop_a_broken_database(project.doit_database)
     digests.CACHE.folder = project.cache / "digests"
+    # Read here rather than in the table, where doit would show why it can't be read in its own way.
+    _schedule()
     return {
         "default_tasks": ["report"],
         "minversion": "0.37.0",

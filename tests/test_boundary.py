@@ -107,6 +107,62 @@ def test_a_failed_trial_that_no_stage_recorded_is_a_fault_of_the_evaluator(capsy
     assert capsys.readouterr().err.startswith("a fault of the evaluator: TrialFailed ")
 
 
+@boundary.outside
+def asks(what: str) -> str:
+    if what == "stop":
+        raise ExperimentStopped("no\x1b[2J registration")
+    if what == "bug":
+        deeper(SECRET)
+    return what
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "line"),
+    [("stop", 1, r"stopped: no\x1b[2J registration"), ("bug", 2, "a fault of the evaluator: OddError (set ")],
+)
+def test_what_doit_asks_outside_an_action_ends_the_process_as_an_action_would(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, what: str, status: int, line: str
+) -> None:
+    monkeypatch.delenv(boundary.DEBUG, raising=False)
+    assert asks("this") == "this"
+    with pytest.raises(SystemExit) as left:
+        asks(what)
+    assert left.value.code == status
+    said = capsys.readouterr().err
+    assert said.startswith(line)
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\r", "\t", "\x07", "\x9b", "\u202e", "\u2028", "\ud835", "\0", "\x7f"])
+def test_no_character_that_a_terminal_obeys_is_printed(character: str) -> None:
+    shown = boundary.printable(f"ä{character}b\nc")
+    assert shown == f"ä{ascii(character)[1:-1]}b\nc"
+    assert shown.replace("\n", "").isprintable()
+
+
+UNCAUGHT = {
+    "a thread": "thread = threading.Thread(target=deeper); thread.start(); thread.join()",
+    "a callback at the end": "atexit.register(deeper)",
+    "the program": "deeper()",
+}
+
+
+@pytest.mark.parametrize("where", UNCAUGHT)
+def test_what_nobody_catches_shows_no_message_either(where: str) -> None:
+    program = f"""if True:
+        import atexit, threading
+        from eval_tasks import boundary
+        boundary.keep_private()
+        def deeper():
+            raise ValueError({SECRET!r})
+        {UNCAUGHT[where]}
+    """
+    ran = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert ran.stderr.startswith("a fault of the evaluator: ValueError (set CONTEXT_EVAL_DEBUG=1 ")
+    assert "in deeper" in ran.stderr
+    assert SECRET not in ran.stderr + ran.stdout
+
+
 def test_an_interruption_goes_through(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt):
         is_interrupted()

@@ -248,9 +248,10 @@ class _Server(ThreadingHTTPServer):
                 raise RuntimeError(f"{len(self._connections)} connections of the loopback model did not end")
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Let an agent hang up in the middle of anything; every other error is a bug and is shown."""
+        """Let an agent hang up in the middle of anything; every other error is a bug, shown as of any thread."""
+        # The server's own way would print the message, which may hold what the agent sent.
         if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
+            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
 
 
 class _Handler(BaseHTTPRequestHandler):

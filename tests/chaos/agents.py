@@ -32,7 +32,7 @@ case "$prompt" in
 *) cell=unknown ;;
 esac
 case " $* " in *" --output-schema "*) cell="$cell.proposal" ;; *)
-  if [ "$(ls /h/.codex/skills | wc -l)" -gt 20 ]; then cell="$cell.full"
+  if [ "$(ls /h/.codex/skills | wc -l)" -gt %d ]; then cell="$cell.full"
   else case "$prompt" in *'"selectedIds"'*) cell="$cell.manual-lean" ;; *) cell="$cell.auto-lean" ;; esac; fi ;;
 esac
 """
@@ -41,7 +41,9 @@ PROPOSE_NOTHING = r"""start; say '{\"selectedIds\": []}'; end"""
 """What every proposal comes to unless the plays say otherwise; so Auto Lean is told from Manual Lean by its prompt."""
 
 
-def package(folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], default: str = 'real "$@"') -> Path:
+def package(
+    folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], default: str = 'real "$@"', most_lean: int = 20
+) -> Path:
     """Make an agent's package and return its executable.
 
     Parameters
@@ -55,6 +57,8 @@ def package(folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], 
         above; `real "$@"` goes on as the real agent.
     default
         For every cell that has no play.
+    most_lean
+        An install with more skills is Full.
     """
     for name in ("codex-resources", "codex-path"):
         _link_tree(REAL / name, folder / name)
@@ -63,7 +67,7 @@ def package(folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], 
         os.link(REAL / "bin" / source, folder / "bin" / name)
     (folder / "codex-package.json").write_bytes((REAL / "codex-package.json").read_bytes())
     executable = folder / "bin" / "codex"
-    executable.write_text(_script(prompts, plays, default), "utf-8")
+    executable.write_text(_script(prompts, plays, default, most_lean), "utf-8")
     executable.chmod(0o755)
     return executable
 
@@ -76,11 +80,11 @@ def _link_tree(source: Path, target: Path) -> None:
             os.link(path, place)
 
 
-def _script(prompts: Mapping[str, str], plays: Mapping[str, str], default: str) -> str:
+def _script(prompts: Mapping[str, str], plays: Mapping[str, str], default: str, most_lean: int) -> str:
     which = "\n".join(f"*{shlex.quote(part)}*) cell={name} ;;" for name, part in prompts.items())
     cells = "\n".join(f"{cell})\n{play}\n;;" for cell, play in plays.items())
     return (
         '#!/bin/sh\nhere=${0%/*}\ncase "$1" in exec) ;; *) exec "$here/codex-real" "$@" ;; esac\n'
-        f"{_LIBRARY}{_WHICH % which}\n"
+        f"{_LIBRARY}{_WHICH % (which, most_lean)}\n"
         f'case "$cell" in\n{cells}\n*.{PROPOSAL})\n{PROPOSE_NOTHING}\n;;\n*)\n{default}\n;;\nesac\n'
     )
