@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import shutil
 import subprocess
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,6 +23,7 @@ from eval_tasks.rehearsal.behaviour import Behaviour, Patch, Run, Say
 from eval_tasks.rehearsal.faults import spoiled
 from eval_tasks.rehearsal.model import Endpoint, LoopbackModel
 from eval_tasks.sandbox import AgentPlace
+from tests.authority import REFRESH, Authority, serving
 from tests.sealed_places import DROP, PROJECT, located, work_folder
 
 pytestmark = pytest.mark.agent
@@ -282,57 +278,26 @@ def test_a_long_proposal_is_stopped_at_its_cap(bench: Bench) -> None:
 # Credentials
 
 
-def token(seconds: int) -> str:
-    claims = {"exp": int(time.time()) + seconds, "https://api.openai.com/auth": {"chatgpt_account_id": "account-1"}}
-    parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in ({}, claims)]
-    return ".".join([*parts, "x"])
-
-
-class Authority(BaseHTTPRequestHandler):
-    """Renews every login."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        body = json.dumps({"id_token": token(3600), "access_token": token(3600), "refresh_token": "renewed"}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def authority() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), Authority) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/oauth/token"
-        server.shutdown()
-        thread.join()
-
-
-def test_a_lent_login_is_renewed_in_place_and_hidden_from_the_shell(bench: Bench, authority: str) -> None:
-    bench = bench.other(replace(bench.backend, authentication="login-home", refresh_url=authority))
+def test_a_lent_login_is_renewed_in_place_and_hidden_from_the_shell(bench: Bench) -> None:
+    authority = Authority()
     workspace = bench.workspace()
     auth = workspace.parent / "auth.json"
-    tokens = {"id_token": token(-60), "access_token": token(-60), "refresh_token": CANARY, "account_id": "account-1"}
-    login = {"auth_mode": "chatgpt", "OPENAI_API_KEY": None, "tokens": tokens, "last_refresh": "2026-01-01T00:00:00Z"}
-    auth.write_text(json.dumps(login))
+    auth.write_bytes(authority.sign_in(CANARY))
     auth.chmod(0o600)
     sandbox.own(auth, drop=DROP)
     before = auth.stat()
     script = "for f in ~/.codex/auth.json /proc/*/root/h/.codex/auth.json; do cat $f; cp $f stolen; ln $f linked; done"
-    with bench.model.play(Behaviour("steals", (Run(script), Say("ok")))) as endpoint:
+    behaviour = Behaviour("steals", (Run(script), Say("ok")))
+    with serving(authority) as address, bench.model.play(behaviour) as endpoint:
+        bench = bench.other(replace(bench.backend, authentication="login-home", refresh_url=f"{address}{REFRESH}"))
         call = codex.task_call(bench.sealed(workspace, auth), bench.backend, b"Do it.", endpoint.base_url)
         finished = bench.run(call)
     assert codex.read(finished, SKILLS).failure is None
-    assert json.loads(auth.read_text())["tokens"]["refresh_token"] == "renewed"
+    (renewed,) = authority.renewed
+    assert json.loads(auth.read_text())["tokens"]["refresh_token"] == renewed
     assert auth.stat().st_ino == before.st_ino
     said = outputs(endpoint)
-    assert "renewed" not in said
+    assert renewed not in said
     assert CANARY not in said
     assert "Permission denied" in said
     assert not {"stolen", "linked"} & set(os.listdir(workspace))
