@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -165,6 +166,7 @@ def lease(bench: Bench, plan: Plan) -> Count:
         lab = kills.laboratory(bench.make, repeats=18)
         lab.ok("register", "--backend", "codex", "--executable", str(executable), "--auth-home", str(home))
         series = Series(lab, "--allow-real-provider", look=lambda home=home: login_faults(home), ledger=False)
+        series.kill(kills.BEFORE_TRIALS, signal.SIGKILL)
         for _ in range(min(A_SERIES, len(waiting))):
             if not series.kill(*waiting[0]):
                 break

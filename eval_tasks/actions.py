@@ -15,6 +15,7 @@ from eval_tasks import records, registration
 from eval_tasks.boundary import Lines, action, outside
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
+from eval_tasks.stages import canary as stage_canary
 from eval_tasks.stages import check_corpus as stage_check_corpus
 from eval_tasks.stages import compare as stage_compare
 from eval_tasks.stages import doctor as stage_doctor
@@ -106,15 +107,15 @@ def gate() -> Lines:
 
 
 @action
-def agree(allow_real_provider: bool, repeats: int, model: str, executable: str) -> Lines:
-    """Refuse a run that this command line does not allow, or that is not the registered one."""
+def agree(allow_real_provider: bool, settle: bool, repeats: int, model: str, executable: str) -> Lines:
+    """Refuse a run that this command line does not allow, that is not the registered one, or that can't work here."""
     if allow_real_provider and CONSENT not in sys.argv[1:]:
         raise ExperimentStopped(f"{CONSENT} must stand on the command line itself; no setting can stand for it")
     session = _session()
     if not stage_manifest.is_complete(session.experiment, session.registration):
         session.require_consent()
     session.require_same(repeats=repeats or None, model=model or None, executable=_path(executable or None))
-    return None
+    return None if settle else stage_doctor.examine(session)
 
 
 @action
@@ -127,6 +128,12 @@ def recover() -> Lines:
 def prepare(install: str) -> Lines:
     """Build and observe an install."""
     return stage_prepare.prepare(_session(), install)
+
+
+@action
+def canary() -> Lines:
+    """Make one small call on each install of a real provider."""
+    return stage_canary.canary(_session())
 
 
 @action

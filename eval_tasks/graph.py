@@ -92,7 +92,7 @@ def installs() -> Iterator[Task]:
 
 def arm_runs() -> Iterator[Task]:
     """Yield the trials in the registered order, each after the grade of the one before."""
-    before = "prepare"
+    before = "canary"
     for trial in _schedule()[0]:
         install = arms.ARMS[trial.arm].install
         yield _paid(actions.arm_run, trial.name, _record("arm_run", trial.name), install, before)
@@ -102,7 +102,7 @@ def arm_runs() -> Iterator[Task]:
 def probes() -> Iterator[Task]:
     """Yield the probes in the registered order, after the last trial."""
     trials, names = _schedule()
-    before = f"grade:{trials[-1].name}" if trials else "prepare"
+    before = f"grade:{trials[-1].name}" if trials else "canary"
     for name in names:
         yield _paid(actions.probe, name, _record("probe", name), arms.LEAN, before)
         before = f"probe:{name}"

@@ -65,7 +65,7 @@ def trials(cases: Sequence[str], arms: Sequence[str], repeats: int) -> list[Tria
     return found
 
 
-def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int) -> int:
+def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int, canary_count: int = 0) -> int:
     """Return the most calls that a schedule can make: one a trial, one more for each that selects, one a probe.
 
     Parameters
@@ -74,5 +74,7 @@ def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int) ->
         The arm of each trial is one of these, equally often.
     trial_count, probe_count
         How many trials and probes are scheduled.
+    canary_count
+        How many calls come before them: at a real provider one on each install.
     """
-    return trial_count + trial_count * selecting(arms) // len(arms) + probe_count
+    return trial_count + trial_count * selecting(arms) // len(arms) + probe_count + canary_count

@@ -14,7 +14,7 @@ from eval_tasks import digests
 from eval_tasks.paths import PACKAGE, SCHEMAS
 
 PACKAGE_NAME = PACKAGE.name
-EXECUTION_STAGES = ("prepare", "run_probe", "run_arm", "grade")
+EXECUTION_STAGES = ("prepare", "canary", "run_probe", "run_arm", "grade")
 ANALYSIS_STAGES = ("analyze",)
 OF_ANALYSIS = ("metrics.schema.json", "report.schema.json")
 """Schemas that no execution reads; the metrics' is a source of the analysis."""

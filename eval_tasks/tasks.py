@@ -78,6 +78,11 @@ def task_prepare() -> Iterator[Task]:
 # The outcomes
 
 
+def task_canary() -> Task:
+    """Make one small call on each install of a real provider, once."""
+    return {"actions": [actions.canary], "task_dep": ["prepare"]}
+
+
 def task_arm_run() -> Iterator[Task]:
     """Run each scheduled trial once."""
     yield from graph.arm_runs()
@@ -98,7 +103,7 @@ def task_run_eval(
     allow_real_provider: bool, settle: bool, repeats: int | None, model: str | None, executable: str | None
 ) -> Iterator[Task]:
     """Run what is scheduled and not yet recorded; with --settle, close it instead."""
-    agreed = (actions.agree, [allow_real_provider, repeats, model, executable])
+    agreed = (actions.agree, [allow_real_provider, settle, repeats, model, executable])
     yield {"name": "agree", "actions": [agreed]}
     if settle:
         yield {"name": "outcomes", "actions": [actions.settle], "task_dep": ["recover"]}

@@ -144,7 +144,7 @@ def test_the_list_of_commands_reads_as_a_story():
     )
     names = [line.split()[0] for line in ran.stdout.splitlines()]
     flow = ["toolchain", "check_corpus", "doctor", "register", "plan", "digest", "gate", "recover", "prepare"]
-    flow += ["arm_run", "grade", "probe", "run_eval", "manifest", "analyze", "report"]
+    flow += ["canary", "arm_run", "grade", "probe", "run_eval", "manifest", "analyze", "report"]
     assert names[: len(flow)] == flow
     assert all(len(line.split()) > 3 for line in ran.stdout.splitlines())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -15,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_tasks.errors import FailureCode
+from eval_tasks.library import Library, Skill
+from eval_tasks.selection import resolver
+from eval_tasks.selection.resolver import Blocked, Task
 from tests.chaos import agents, faults, namespaces, places
 from tests.chaos.faults import Fault
 from tests.laboratory import REPOSITORY, Laboratory
@@ -465,14 +466,31 @@ def test_the_page_of_failure_codes_ends_with_this_table():
     assert PAGE.read_text("utf-8").endswith(faults.page())
 
 
-def test_every_code_of_the_table_is_one_and_every_infrastructure_code_has_a_row():
-    named = {str(fault.code) for fault in faults.every() if fault.code is not None}
-    named |= set(re.findall(r"[a-z]+(?:-[a-z]+)*", faults.page())) & {str(code) for code in FailureCode}
-    wanted = {str(code) for code in FailureCode if code.fault == "infrastructure"} | {
-        "hidden-check",
-        "grader-planted",
-        "call-timeout",
-        "output-limit",
-        "proposal-invalid",
-    }
-    assert wanted <= named
+def test_every_code_has_a_fault_that_leads_to_it():
+    assert [str(code) for code, whats in faults.codes().items() if not whats] == []
+
+
+def skill(name: str, text: str = "text", **rules) -> Skill:
+    return Skill(name, name, "Described.", text, text, {"SKILL.md": name}, **rules)
+
+
+SKILLS = Library(
+    Path("skills"),
+    {
+        item.id: item
+        for item in (
+            skill("plain"),
+            skill("large", "x" * 32_000),
+            skill("by-hand", manual_only=True),
+            skill("granted", native_authority=("tools",)),
+        )
+    },
+)
+
+
+@pytest.mark.parametrize(("what", "code", "question"), faults.SELECTIONS, ids=lambda value: str(value)[:30])
+def test_a_question_that_cannot_be_answered_is_blocked_under_its_code(what, code, question):
+    task = Task("t", "Do it.", tuple(question["asked"]), question.get("no_workflow", False))
+    blocked = resolver.resolve(task, question.get("exclude", ()), SKILLS)
+    assert isinstance(blocked, Blocked)
+    assert blocked.code is code

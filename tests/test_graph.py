@@ -42,7 +42,7 @@ GRAPH = """if True:
         }
     print(json.dumps({"tasks": found, "default": dodo.DOIT_CONFIG["default_tasks"]}))
 """
-SPENDING = {"arm_run", "probe"}
+SPENDING = {"canary", "arm_run", "probe"}
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ def attributes(tree: ast.AST) -> set[str]:
     return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
-def test_the_actions_that_make_calls_are_those_of_trials_and_probes_alone() -> None:
+def test_the_actions_that_make_calls_are_those_of_canaries_trials_and_probes_alone() -> None:
     spending = stages_that_spend()
-    assert spending == {"select", "run_arm", "run_probe"}
+    assert spending == {"canary", "select", "run_arm", "run_probe"}
     users: dict[str, set[str]] = {}
     for node in ast.parse((REPOSITORY / "eval_tasks" / "actions.py").read_bytes()).body:
         if isinstance(node, ast.FunctionDef):
@@ -220,14 +220,14 @@ def test_the_actions_that_make_calls_stand_only_in_tasks_of_their_own_name(graph
     for name, task in graph.tasks.items():
         if SPENDING & set(task["actions"]):
             kind, _, outcome = name.partition(":")
-            assert (task["actions"], task["arguments"]) == ([kind], [[outcome]])
+            assert (task["actions"], task["arguments"]) == ([kind], [[outcome] if outcome else []])
 
 
 @pytest.mark.parametrize("command", ["report", "analyze", "manifest", "status", "purge", "register", "gate", "recover"])
 def test_no_command_but_run_eval_reaches_a_trial_a_probe_or_an_install(graph: Graph, command: str) -> None:
     reached = graph.reached(command)
     assert [
-        name for name in reached if name.split(":")[0] in {"arm_run", "probe", "prepare", "run_eval", "grade"}
+        name for name in reached if name.split(":")[0] in {"canary", "arm_run", "probe", "prepare", "run_eval", "grade"}
     ] == []
     assert graph.doing(*reached) & {*SPENDING, "prepare", "agree", "settle"} == set()
 
@@ -261,7 +261,8 @@ def test_every_outcome_waits_for_the_one_before_it_in_the_registered_order(regis
     chain = [name for trial in found.trials for name in (f"arm_run:{trial.name}", f"grade:{trial.name}")]
     chain += [f"probe:{name}" for name in found.probes]
     assert len(chain) == 2 * 2 * 3 * 2 + 2
-    assert graph.tasks[chain[0]]["before"] == ["prepare"]
+    assert graph.tasks[chain[0]]["before"] == ["canary"]
+    assert graph.tasks["canary"]["before"] == ["prepare"]
     for before, name in pairwise(chain):
         assert before in graph.tasks[name]["before"]
     assert found.trials == schedule.trials(["bread", "cake"], ["full", "manual-lean", "auto-lean"], 2)

@@ -13,7 +13,7 @@ from eval_tasks import files, processes, records
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.journal import CallRow, Claim
 from eval_tasks.schedule import trial_of_name
-from eval_tasks.stages.session import Session
+from eval_tasks.stages.session import CANARY, Session
 from eval_tasks.trials import lease
 
 PROBE_PREFIX = "probe:"
@@ -33,7 +33,10 @@ def recover(session: Session) -> list[str]:
     claims = session.journal.claims()
     _refuse_unclaimed(session, claims)
     for key, claim in claims.items():
-        if not claim.settled:
+        if claim.kind == CANARY:
+            # It leaves no record: one that was interrupted is made again, by another claim.
+            said += [] if claim.settled else [_interrupt(session, key)]
+        elif not claim.settled:
             said.append(_settle(session, claim))
         elif not _has_record(session, key):
             raise ExperimentStopped(
@@ -85,6 +88,11 @@ def _has_record(session: Session, key: str) -> bool:
     if key.startswith(PROBE_PREFIX):
         return experiment.probe(key.removeprefix(PROBE_PREFIX)).is_file()
     return experiment.arm_run(key).is_file()
+
+
+def _interrupt(session: Session, key: str) -> str:
+    session.journal.settle(key, FailureCode.INTERRUPTED)
+    return f"{key}: {FailureCode.INTERRUPTED}"
 
 
 def _settle(session: Session, claim: Claim) -> str:

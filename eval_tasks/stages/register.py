@@ -98,7 +98,8 @@ def _forecast(design: Mapping[str, Any]) -> list[str]:
 def _worst_case(design: Mapping[str, Any]) -> tuple[int, int]:
     """Return the most calls that the schedule can make and the seconds that they are expected to take."""
     plan = design["schedule"]
-    calls = schedule.worst_case_calls(design["arms"], len(plan["trials"]), len(plan["probes"]))
+    canaries = 0 if design["evidence"] == "rehearsal" else len(design["profiles"])
+    calls = schedule.worst_case_calls(design["arms"], len(plan["trials"]), len(plan["probes"]), canaries)
     return calls, calls * design["limits"]["expectedCallSeconds"]
 
 

@@ -32,6 +32,9 @@ from eval_tasks.stages.assemble import Assembly, Local
 from eval_tasks.trials import lease
 
 CONSENT = "--allow-real-provider"
+CANARY = "canary"
+"""The kind of claim, and the phase of call, that a trial on a real provider has to wait for."""
+
 ROOM_BYTES = 2 * files.SEALED_BYTES
 """What must be free for a claim: as much as a submission may hold, and once more for its copy under the grader."""
 
@@ -99,7 +102,7 @@ class Session:
     def _derive(self) -> Assembly:
         assembly, derived = gate.derive(self.project, self.experiment)
         seen = digests.identities(assembly.watched)
-        with self._noting_a_stop():
+        with self.noting_a_stop():
             registration.refuse_drift(self.registration.design, derived)
         self._seen = seen
         return assembly
@@ -116,7 +119,7 @@ class Session:
             self._derive()
 
     @contextmanager
-    def _noting_a_stop(self) -> Iterator[None]:
+    def noting_a_stop(self) -> Iterator[None]:
         """Enter the code of a stop into the journal on its way to the user."""
         try:
             yield
@@ -270,6 +273,20 @@ class Session:
                     " then run `doit run_eval` again"
                 )
 
+    def require_graders(self) -> None:
+        """Check that submissions can be graded here, so that no call is paid for that nothing can judge.
+
+        Raises
+        ------
+        ExperimentStopped
+            If graders can't be shut in: they run in bubblewrap at every isolation level, and never without.
+        """
+        if self.runtime.fault is not None:
+            raise ExperimentStopped(
+                f"graders can't be shut in on this machine ({self.runtime.fault}), and are never run in the open:"
+                " see `doit doctor`, mend it, then run `doit run_eval` again"
+            )
+
     def make_work_area(self) -> None:
         """Make the folders outside the project, each passable and no more where children run as another user."""
         work = self.work
@@ -284,7 +301,7 @@ class Session:
         ExperimentStopped
             `environment-drift`, naming what has changed.
         """
-        with self._noting_a_stop():
+        with self.noting_a_stop():
             inventory.verify(self.work.install(name), records.read(self.experiment.inventory(name), "inventory"))
 
     # Claims and calls
@@ -330,9 +347,12 @@ class Session:
         """
         self.require_consent()
         self.require()
-        with self._noting_a_stop():
+        with self.noting_a_stop():
             self.require_credential()
             self.require_room()
+            self.require_graders()
+        if kind != CANARY:
+            self._require_canaries(installs)
         for install in sorted(installs):
             self.verify_install(install)
         self.journal.claim(key, kind)
@@ -342,6 +362,20 @@ class Session:
             if error.errno not in _FULL:
                 raise
             raise ExperimentStopped(f"the disk became full during {key}: make room, then run again") from error
+
+    def canaries_passed(self) -> set[str]:
+        """Return the installs on which a canary call has passed, in whatever session."""
+        claims = self.journal.claims().values()
+        return {
+            claim.key.split(":")[1] for claim in claims if claim.kind == CANARY and claim.settled and claim.code is None
+        }
+
+    def _require_canaries(self, installs: Collection[str]) -> None:
+        missing = set() if self.registration.rehearsing else set(installs) - self.canaries_passed()
+        if missing:
+            raise ExperimentStopped(
+                f"no canary call has passed on install {min(missing)}: run `doit run_eval {CONSENT}`, which makes it"
+            )
 
     def settle(self, key: str, code: FailureCode | None, reading: Reading | None) -> None:
         """Settle a claim whose record is written, then stop the run if the code or the row of codes asks for it.

@@ -19,6 +19,7 @@ from eval_tasks.paths import Experiment, Project
 from eval_tasks.registration import Registration
 from eval_tasks.stages import gate, manifest, publish
 from eval_tasks.stages import report as stage_report
+from eval_tasks.stages.session import CANARY
 
 
 class Verdict(StrEnum):
@@ -129,7 +130,8 @@ def _grades(experiment: Experiment, found: Registration) -> Iterator[Line]:
 def _journal(experiment: Experiment, found: Registration) -> Iterator[Line]:
     with Journal(experiment.journal, found.digest) as journal:
         claims, totals = journal.claims(), journal.totals()
-        called = {call.call_id for key in claims for call in journal.calls_of(key)}
+        outcomes = [key for key, claim in claims.items() if claim.kind != CANARY]
+        called = {call.call_id for key in outcomes for call in journal.calls_of(key)}
     values = {path: records.read(path, _SCHEMAS[path.parent.name]) for path in _record_files(experiment)}
     runs = {_key(path): value for path, value in values.items() if path.parent.name != "grades"}
     unsettled = sorted(key for key, claim in claims.items() if not claim.settled)
@@ -138,7 +140,7 @@ def _journal(experiment: Experiment, found: Registration) -> Iterator[Line]:
     yield _compare("claims and records give the same codes", [], unequal, ", ".join(unequal[:3]))
     recorded = {call["callId"] for value in runs.values() for call in value["calls"]}
     apart = len(called ^ recorded)
-    yield _compare("every paid call is in a record", 0, apart, f"{apart} calls are only in one of the two")
+    yield _compare("every call of an outcome is in a record", 0, apart, f"{apart} calls are only in one of the two")
     within = totals.calls <= found.limits["calls"]
     yield _compare("the budget of calls was kept", True, within, f"{totals.calls} of {found.limits['calls']}")
 

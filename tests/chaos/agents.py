@@ -1,6 +1,7 @@
 """Agents that misbehave: a Codex of the registered version whose `exec` plays a shell script instead.
 
-Everything but `exec` is the real binary, so that registration, discovery and inventory are; must never be run unboxed.
+Everything but `exec` is the real binary, so that registration, discovery and inventory are; must never be run unboxed
+with a play that floods or damages anything.
 """
 
 from __future__ import annotations
@@ -29,20 +30,32 @@ real() { printf '%s' "$prompt" | "$here/codex-real" "$@"; }
 _WHICH = r"""
 case "$prompt" in
 %s
+*canary.txt*) cell=canary ;;
+*proof.txt*) cell=doctor ;;
 *) cell=unknown ;;
 esac
+many=$(ls "$HOME/.codex/skills" | wc -l)
 case " $* " in *" --output-schema "*) cell="$cell.proposal" ;; *)
-  if [ "$(ls /h/.codex/skills | wc -l)" -gt %d ]; then cell="$cell.full"
+  if [ "$many" -gt %d ]; then cell="$cell.full"
   else case "$prompt" in *'"selectedIds"'*) cell="$cell.manual-lean" ;; *) cell="$cell.auto-lean" ;; esac; fi ;;
 esac
 """
+
+WRITES = "start; echo 'it works' > /w/canary.txt; end"
+"""What a canary call comes to, so that the trials begin; the doctor gets the real agent."""
 
 PROPOSE_NOTHING = r"""start; say '{\"selectedIds\": []}'; end"""
 """What every proposal comes to unless the plays say otherwise; so Auto Lean is told from Manual Lean by its prompt."""
 
 
 def package(
-    folder: Path, prompts: Mapping[str, str], plays: Mapping[str, str], default: str = 'real "$@"', most_lean: int = 20
+    folder: Path,
+    prompts: Mapping[str, str],
+    plays: Mapping[str, str],
+    default: str = 'real "$@"',
+    *,
+    most_lean: int = 20,
+    canary: str = WRITES,
 ) -> Path:
     """Make an agent's package and return its executable.
 
@@ -59,6 +72,8 @@ def package(
         For every cell that has no play.
     most_lean
         An install with more skills is Full.
+    canary
+        For the canary calls; `$many` is how many skills their install holds.
     """
     for name in ("codex-resources", "codex-path"):
         _link_tree(REAL / name, folder / name)
@@ -67,7 +82,7 @@ def package(
         os.link(REAL / "bin" / source, folder / "bin" / name)
     (folder / "codex-package.json").write_bytes((REAL / "codex-package.json").read_bytes())
     executable = folder / "bin" / "codex"
-    executable.write_text(_script(prompts, plays, default, most_lean), "utf-8")
+    executable.write_text(_script(prompts, plays, default, most_lean, canary), "utf-8")
     executable.chmod(0o755)
     return executable
 
@@ -80,11 +95,12 @@ def _link_tree(source: Path, target: Path) -> None:
             os.link(path, place)
 
 
-def _script(prompts: Mapping[str, str], plays: Mapping[str, str], default: str, most_lean: int) -> str:
+def _script(prompts: Mapping[str, str], plays: Mapping[str, str], default: str, most_lean: int, canary: str) -> str:
     which = "\n".join(f"*{shlex.quote(part)}*) cell={name} ;;" for name, part in prompts.items())
     cells = "\n".join(f"{cell})\n{play}\n;;" for cell, play in plays.items())
     return (
         '#!/bin/sh\nhere=${0%/*}\ncase "$1" in exec) ;; *) exec "$here/codex-real" "$@" ;; esac\n'
         f"{_LIBRARY}{_WHICH % (which, most_lean)}\n"
-        f'case "$cell" in\n{cells}\n*.{PROPOSAL})\n{PROPOSE_NOTHING}\n;;\n*)\n{default}\n;;\nesac\n'
+        f'case "$cell" in\ndoctor.*)\nreal "$@"\n;;\ncanary.*)\n{canary}\n;;\n{cells}\n'
+        f"*.{PROPOSAL})\n{PROPOSE_NOTHING}\n;;\n*)\n{default}\n;;\nesac\n"
     )

@@ -5,9 +5,10 @@ A table and the page that is written from it; must never run anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from eval_tasks.errors import FailureCode
 
@@ -186,6 +187,8 @@ STOPS: tuple[Stop, ...] = (
     Stop("Something bound by the registration has changed.", "none", "source-drift"),
     Stop("An install is not what its inventory says.", "none", "environment-drift"),
     Stop("A credential is missing when a call would begin.", "none", "authentication"),
+    Stop("The doctor or a canary call finds the machine unfit for a real provider.", "none", "the code of the cause"),
+    Stop("Graders can't be shut in here.", "none", "abandoned"),
     Stop("The disk is nearly full before a claim.", "none", "abandoned"),
     Stop("A record or the journal can't be written.", "interrupted, at the next start", "abandoned"),
     Stop("The evaluator is killed within a claim.", "interrupted, at the next start", "abandoned"),
@@ -198,6 +201,20 @@ LIMITS: tuple[tuple[str, str], ...] = (
     ("The registered time ends during a call.", "`deadline`"),
     ("Node or the sandbox fails the grader.", "`grading-failed`; the next run grades again, without a call"),
 )
+
+SELECTIONS: tuple[tuple[str, FailureCode, Mapping[str, Any]], ...] = (
+    (
+        "A skill is asked for that the caller excludes.",
+        FailureCode.EXCLUDED,
+        {"asked": ["plain"], "exclude": ["plain"]},
+    ),
+    ("A skill is asked for that the library lacks.", FailureCode.UNKNOWN_ID, {"asked": ["gone"]}),
+    ("A skill is asked for that only a person may start.", FailureCode.MANUAL_ONLY, {"asked": ["by-hand"]}),
+    ("A skill is asked for that wants tools of its own.", FailureCode.NATIVE_AUTHORITY, {"asked": ["granted"]}),
+    ("Skills are asked for, and none at all.", FailureCode.OPT_OUT_CONFLICT, {"asked": ["plain"], "no_workflow": True}),
+    ("The skills asked for are too large for a prompt.", FailureCode.CONTEXT_BUDGET, {"asked": ["large", "plain"]}),
+)
+"""What the resolver makes of a question, without a call; asked by `tests/test_faults.py`."""
 
 _USAGE = {True: "known", False: "unknown", None: "either"}
 
@@ -237,6 +254,29 @@ def _lines() -> Iterator[str]:
     yield from ("", "### What ends a schedule or a grade", "", "| what happens | code |", "| --- | --- |")
     for what, code in LIMITS:
         yield f"| {what} | {code} |"
+    yield from ("", "### A selection, before any call", "", "| what happens | code |", "| --- | --- |")
+    for what, code, _ in SELECTIONS:
+        yield f"| {what} | `{code}` |"
+    yield from ("", "### From code to fault", "", "| code | what leads to it |", "| --- | --- |")
+    for code, whats in codes().items():
+        yield f"| `{code}` | {'<br>'.join(dict.fromkeys(whats))} |"
+
+
+def codes() -> dict[FailureCode, list[str]]:
+    """Return for each code what leads to it, as the tables above say."""
+    found: dict[FailureCode, list[str]] = {code: [] for code in FailureCode}
+    for fault in every():
+        if fault.code is not None:
+            found[fault.code].append(fault.what)
+    for what, code, _ in SELECTIONS:
+        found[code].append(what)
+    for what, said in LIMITS:
+        found[FailureCode(said.split("`")[1])].append(what)
+    for stop in STOPS:
+        for code in FailureCode:
+            if code in (stop.settled, stop.outcome.partition(",")[0]):
+                found[code].append(stop.what)
+    return found
 
 
 def _code(fault: Fault) -> str:
