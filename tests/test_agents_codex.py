@@ -205,11 +205,16 @@ def test_the_model_is_told_neutral_places_and_the_installs_skills(bench: Bench) 
     assert not {"spawn_agent", "web_search"} & set(names)
 
 
-def test_the_agent_cannot_write_beyond_its_workspace_or_reach_a_network(bench: Bench, authority: str) -> None:
+def test_the_agent_cannot_write_beyond_its_workspace_or_reach_a_network(bench: Bench) -> None:
+    with serving(Authority()) as address:
+        _pry(bench, address)
+
+
+def _pry(bench: Bench, address: str) -> None:
     script = (
         "for f in /tmp/x /h/x ~/.codex/config.toml ~/.codex/skills/x /w/.git/x /var/tmp/x /opt/agent/x; "
         "do echo 1 2>/dev/null > $f && echo wrote $f; done; "
-        f"node -e \"fetch('{authority}').then(() => console.log('reached'), e => console.log('refused'))\"; "
+        f"node -e \"fetch('{address}').then(() => console.log('reached'), e => console.log('refused'))\"; "
         f"ls -d {PROJECT.root} {bench.work} /root"
     )
     with bench.model.play(Behaviour("pries", (Run(script), Say("ok")))) as endpoint:
