@@ -32,6 +32,7 @@ from eval_tasks.stages import run_arm as stage_run_arm
 from eval_tasks.stages import run_probe as stage_run_probe
 from eval_tasks.stages import selector as stage_selector
 from eval_tasks.stages import settle as stage_settle
+from eval_tasks.stages import shelf as stage_shelf
 from eval_tasks.stages import status as stage_status
 from eval_tasks.stages import toolchain as stage_toolchain
 from eval_tasks.stages import verify as stage_verify
@@ -207,6 +208,12 @@ def check_corpus(thorough: bool, anew: bool) -> Lines:
     """Prove the corpus; on the way to a registration, which may be piped into a file, say nothing."""
     said = stage_check_corpus.check_corpus(project(), thorough=thorough, anew=anew)
     return said if "check_corpus" in sys.argv else None
+
+
+@action
+def library() -> Lines:
+    """List the skills of the library."""
+    return stage_shelf.shelf(project())
 
 
 @action

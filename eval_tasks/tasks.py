@@ -143,6 +143,11 @@ def task_report() -> Task:
 # Beside the flow
 
 
+def task_library() -> Task:
+    """List the skills of the library, and what the agent's own list would shorten or leave out."""
+    return {"actions": [actions.library], "task_dep": ["toolchain"]}
+
+
 def task_selector() -> Task:
     """Ask the selector what its contract alone decides, without any agent."""
     return {"actions": [actions.selector], "task_dep": ["toolchain"]}

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from eval_tasks import options
+from tests.chaos import places
 from tests.laboratory import CASES, PROBES, REPOSITORY, Laboratory
 
 
@@ -130,6 +131,44 @@ def test_a_dry_run_prints_the_registration_and_writes_nothing(lab):
 @pytest.mark.parametrize("command", ["run_eval", "report", "status", "plan", "verify", "compare", "purge"])
 def test_a_command_that_needs_a_registration_says_so(lab, command):
     assert lab.stopped(command) == "no experiment is registered here; run `doit register` first"
+
+
+def test_a_library_is_listed_with_what_can_not_be_delivered_and_what_the_agent_would_cut(lab):
+    needed = places.probes()[PROBES[0]]["expect"]["selected"]
+    setting = places.give_small_library(lab.root, *needed)
+    before = (lab.root / "eval.yaml").read_text("utf-8")
+    for name, matter in (("by-hand", "disable-model-invocation: true"), ("wordy", f"x: {'y' * 40_000}")):
+        (lab.root / "library" / name).mkdir()
+        text = f"---\nname: {name}\ndescription: {name} words.\n{matter}\n---\n\nSecret body.\n"
+        (lab.root / "library" / name / "SKILL.md").write_text(text, "utf-8")
+    lab.settings(library=setting)
+    try:
+        said = lab.ok("library")
+    finally:
+        (lab.root / "eval.yaml").write_text(before, "utf-8")
+    rows = {line.split()[0]: line.split()[3:] for line in said.splitlines()[1:7]}
+    plain = {name: [] for name in (*places.SMALL, *needed)}
+    assert rows == {**plain, "by-hand": ["manual-only"], "wordy": ["context-budget"]}
+    assert "6 skills, 1 of which can't be delivered" in said
+    assert "listed, 0 of them shortened, 0 not listed" in said
+    assert "Secret" not in said
+
+
+def test_a_registration_of_another_version_is_refused_with_the_way_on_and_a_new_one_stands_beside_it(tmp_path):
+    lab = Laboratory(tmp_path / "p", cases=CASES[1:], probes=PROBES[:1])
+    lab.ok("register")
+    path = lab.experiment / "registration.json"
+    value = json.loads(path.read_bytes())
+    del value["design"]["pinned"]
+    path.write_text(json.dumps(value), "utf-8")
+    said = lab.stopped("register")
+    assert "missing key 'pinned'" in said
+    assert said.endswith('doit register --new --reason "..."')
+    old = lab.experiment
+    lab.ok("register", "--new", "--reason", "upgraded")
+    assert lab.experiment != old
+    assert path.is_file()
+    lab.close()
 
 
 def test_the_list_of_commands_reads_as_a_story():

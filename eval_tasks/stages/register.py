@@ -63,18 +63,33 @@ def register(project: Project, request: Request) -> list[str]:
     forecast = _forecast(design)
     _refuse_shortfall(design, accepted=request.accept_shortfall)
     existing = registration.current(project)
-    if existing is not None and not request.dry_run:
-        registered = registration.read(existing)
-        found = registration.changes(registered.design, design)
-        if not found and not request.new:
+    if existing is not None and not request.dry_run and not request.new:
+        found = registration.changes(_registered(existing).design, design)
+        if not found:
             return [f"up to date: experiment {existing.id} is registered", *forecast]
-        if found and not request.new:
-            raise ExperimentStopped("\n".join(_refusal(existing.id, found)))
+        raise ExperimentStopped("\n".join(_refusal(existing.id, found)))
     value = Registration(_retained(project, design, request.reason))
     if request.dry_run:
         return [records.pretty(value.value).decode("utf-8").rstrip("\n")]
     _retain(project, value, assembly, local)
     return [f"registered experiment {value.id}", *forecast]
+
+
+def _registered(existing: Experiment) -> Registration:
+    """Return the current registration.
+
+    Raises
+    ------
+    ExperimentStopped
+        With the way on, if another version of the evaluator wrote it, or nobody did as it is now.
+    """
+    try:
+        return registration.read(existing)
+    except ExperimentStopped as stopped:
+        raise ExperimentStopped(
+            f"experiment {existing.id}: {stopped}, or register a new experiment beside it:"
+            ' doit register --new --reason "..."'
+        ) from stopped
 
 
 def _refusal(experiment_id: str, found: list[str]) -> list[str]:
