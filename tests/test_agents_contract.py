@@ -246,21 +246,42 @@ def test_a_long_proposal_is_stopped_at_its_cap(bench: Bench) -> None:
 # Credentials
 
 
-def test_a_secret_reaches_the_environment_of_the_agents_process_and_nothing_else_of_the_call(bench: Bench) -> None:
+def test_a_secret_stands_on_no_command_line_and_is_required_where_it_is_registered(bench: Bench) -> None:
     place = bench.box()
-    variables = {mode: name for mode, name in bench.agent.CREDENTIALS.items() if name is not None}
-    assert variables
-    for mode, variable in variables.items():
+    modes = [mode for mode, variable in bench.agent.CREDENTIALS.items() if variable is not None]
+    assert modes
+    for mode in modes:
         backend = replace(bench.backend, rehearsal=False, authentication=mode)
         call = bench.agent.task_call(place, backend, b"x", None, CANARY)
-        assert call.environment[variable] == CANARY
-        assert [name for name, value in call.environment.items() if CANARY in value] == [variable]
-        assert not any("127.0.0.1" in value for value in call.environment.values())
         assert isinstance(call.command, Boxed)
+        given = [*call.environment.values(), *(content.decode() for _, content in call.command.secrets)]
+        assert given.count(CANARY) == 1
+        assert not any("127.0.0.1" in value for value in given)
         assert CANARY not in " ".join((*call.command.options, *call.command.program))
         assert CANARY not in repr(call)
         with pytest.raises(ValueError, match="key"):
             bench.agent.task_call(place, backend, b"x")
+
+
+def test_a_secret_can_not_be_read_by_what_the_model_runs(bench: Bench) -> None:
+    # The command must not hold the word that it looks for.
+    word = f"{CANARY[:3]}''{CANARY[3:]}"
+    script = (
+        f"env | grep {word}; for f in /proc/*/environ /proc/*/cmdline; do tr '\\0' '\\n' < $f | grep -a {word}; done; "
+        f"for f in /proc/*/fd/*; do test -p $f && timeout 1 cat $f | grep -a {word}; done; "
+        f"grep -rsal {word} /h /tmp /w; echo looked"
+    )
+    for mode, variable in bench.agent.CREDENTIALS.items():
+        if variable is None:
+            continue
+        with bench.model.play(Behaviour("looks", (Run(script), Say("ok")))) as endpoint:
+            backend = replace(bench.backend, authentication=mode)
+            call = bench.agent.task_call(bench.box(), backend, b"Do it.", endpoint.base_url, CANARY)
+            reading = bench.agent.read(bench.run(call), SKILLS)
+        assert (reading.failure, reading.commands) == (None, 1)
+        assert "looked" in outputs(endpoint)
+        assert CANARY not in outputs(endpoint)
+        assert CANARY not in json.dumps(endpoint.requests)
 
 
 def test_a_credential_or_address_that_was_not_registered_is_a_fault_of_ours(bench: Bench) -> None:
