@@ -59,12 +59,16 @@ class Boxed:
         The program inside and its arguments.
     files
         Read-only files that exist inside only, by path: their folders must be in memory there.
+    secrets
+        What the program reads once from a pipe; the pipe's number stands in the variable of that name. Unlike a
+        variable's value, nothing else inside can read it afterwards.
     """
 
     launcher: tuple[str, ...]
     options: tuple[str, ...]
     program: tuple[str, ...]
     files: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    secrets: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
 
 
 Command = Boxed | Sequence[str]
@@ -467,6 +471,9 @@ def _start_boxed(boxed: Boxed, environment: Environment, cwd: str | None, pass_f
         for path, content in boxed.files:
             given.append(_in_memory(content))
             options += ["--perms", "0444", "--ro-bind-data", str(given[-1]), path]
+        for name, content in boxed.secrets:
+            given.append(_piped(content))
+            environment = {**environment, name: str(given[-1])}
         given.append(_in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
         argv = [*boxed.launcher, "--args", str(given[-1]), "--info-fd", str(report_write), "--", *boxed.program]
         process = _popen(argv, environment, cwd, (*pass_fds, *given))
@@ -486,6 +493,14 @@ def _in_memory(content: bytes) -> int:
         stream.write(content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def _piped(content: bytes) -> int:
+    """Return the end of a pipe from which these bytes, fewer than a pipe holds, can be read once."""
+    read_end, write_end = os.pipe()
+    with os.fdopen(write_end, "wb") as stream:
+        stream.write(content)
+    return read_end
 
 
 def _start_bare(argv: Sequence[str], environment: Environment, cwd: str | None, pass_fds: Sequence[int]) -> Running:

@@ -27,7 +27,15 @@ def laboratory(tmp_path: Path) -> Iterator[Any]:
         each.close()
 
 
-SPREAD = ("test_end_to_end", "test_faults", "test_kills", "test_grading", "test_leaks", "test_logins")
+SPREAD = (
+    "test_agents",
+    "test_end_to_end",
+    "test_faults",
+    "test_grading",
+    "test_kills",
+    "test_leaks",
+    "test_logins",
+)
 """Modules whose tests share no costly fixture; the others stay together on one worker."""
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from eval_tasks import library, processes, sandbox
 from eval_tasks.agents import AGENTS, codex
-from eval_tasks.agents.contract import Agent, Backend, Call, Executable, Reading
+from eval_tasks.agents.contract import Backend, Call, Executable, Reading
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.installs.build import Builder
 from eval_tasks.installs.profiles import Profile
@@ -115,11 +115,6 @@ def outputs(endpoint: Endpoint) -> str:
 # Where it is
 
 
-def test_the_module_satisfies_the_agents_protocol() -> None:
-    agent: Agent = codex
-    assert AGENTS[agent.KIND] is codex
-
-
 @pytest.mark.parametrize("version", codex.VERSIONS)
 def test_every_way_to_name_an_executable_finds_its_native_binary(version: str, tmp_path: Path) -> None:
     found = codex.in_modules(PROJECT.modules, version)
@@ -136,12 +131,6 @@ def test_every_way_to_name_an_executable_finds_its_native_binary(version: str, t
 def test_the_two_versions_are_two_binaries() -> None:
     fingerprints = {codex.in_modules(PROJECT.modules, version).fingerprint for version in codex.VERSIONS}
     assert {fingerprint[:8] for fingerprint in fingerprints} == {"0753dfe1", "3188814c"}
-
-
-@pytest.mark.parametrize("version", ["0.155.0", "0.156.0", "latest", ""])
-def test_an_unsupported_version_is_refused_with_the_list(version: str) -> None:
-    with pytest.raises(ExperimentStopped, match=r"not supported; choose one of 0\.154\.0, 0\.155\.1"):
-        codex.in_modules(PROJECT.modules, version)
 
 
 def test_an_executable_of_another_version_is_refused() -> None:
@@ -181,17 +170,6 @@ def test_a_task_call_works_through_the_agents_own_tools(bench: Bench) -> None:
     assert node in outputs(endpoint)
 
 
-def test_the_prompt_arrives_byte_for_byte_and_is_no_argument(bench: Bench) -> None:
-    prompt = "--help resume \u00e9 \U0001f600 `x` $(id)\n\n  end  \n"
-    with bench.model.play(Behaviour("says", (Say("ok"),))) as endpoint:
-        call = codex.task_call(bench.sealed(), bench.backend, prompt.encode(), endpoint.base_url)
-        assert codex.read(bench.run(call), SKILLS).failure is None
-    last = endpoint.requests[0]["input"][-1]
-    assert [part["text"] for part in last["content"]] == [prompt]
-    assert isinstance(call.command, Boxed)
-    assert not any("resume" in part for part in (*call.command.options, *call.command.program))
-
-
 def test_the_model_is_told_neutral_places_and_the_installs_skills(bench: Bench) -> None:
     _, _, endpoint = bench.play(Behaviour("says", (Say("ok"),)))
     told = json.dumps(endpoint.requests[0])
@@ -224,15 +202,6 @@ def _pry(bench: Bench, address: str) -> None:
     assert "wrote" not in said
     assert "refused" in said
     assert said.count("No such file") >= 3
-
-
-def test_config_and_skills_are_unchanged_by_a_call(bench: Bench) -> None:
-    before = {path: path.stat() for path in bench.install.rglob("*") if path.is_file()}
-    bench.play(Behaviour("works", (Run("true"), Say("ok"))))
-    after = {path: path.stat() for path in bench.install.rglob("*") if path.is_file()}
-    assert {path: (s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in before.items()} == {
-        path: (s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in after.items()
-    }
 
 
 def test_a_code_mode_model_works_too(bench: Bench) -> None:
@@ -271,13 +240,6 @@ def test_a_proposal_call_has_no_shell_and_a_fixed_answer(bench: Bench) -> None:
     _, _, task = bench.play(Behaviour("lists", (Run("ls -a ~/.codex"), Say("ok"))))
     assert codex.ANSWER_SCHEMA not in outputs(task)
     assert "format" not in task.requests[0].get("text", {})
-
-
-def test_a_long_proposal_is_stopped_at_its_cap(bench: Bench) -> None:
-    with bench.model.play(Behaviour("talks", (Say("x" * 100_000),))) as endpoint:
-        place = codex.sealed(bench.executable, bench.install, None)
-        reading = codex.read(bench.run(codex.proposal_call(place, bench.backend, b"?", endpoint.base_url)), SKILLS)
-    assert reading.failure is FailureCode.OUTPUT_LIMIT
 
 
 # Credentials
@@ -324,18 +286,6 @@ def test_an_api_key_reaches_the_agent_process_only(bench: Bench) -> None:
     assert "shell_snapshots" not in outputs(endpoint)
 
 
-def test_a_credential_or_address_that_was_not_registered_is_a_fault_of_ours(bench: Bench) -> None:
-    place = bench.sealed()
-    with pytest.raises(ValueError, match="key"):
-        codex.task_call(place, bench.backend, b"x", "http://127.0.0.1:9/v1", "key")
-    with pytest.raises(ValueError, match="key"):
-        codex.task_call(place, replace(bench.backend, authentication="api-key"), b"x", "http://127.0.0.1:9/v1")
-    with pytest.raises(ValueError, match="loopback"):
-        codex.task_call(place, bench.backend, b"x")
-    with pytest.raises(ValueError, match="loopback"):
-        codex.task_call(place, Backend(rehearsal=False, model="gpt-5.5"), b"x", "http://127.0.0.1:9/v1")
-
-
 def test_the_agents_environment_holds_nothing_of_ours(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEX_API_KEY", CANARY)
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
@@ -369,19 +319,6 @@ def test_a_fault_that_the_agent_survives_is_no_failure(bench: Bench, fault: str,
     _, reading, _ = bench.play(spoiled(f"fault:{fault}", Behaviour(fault, (Say("ok"),))))
     assert (reading.failure, reading.transient_errors) == (None, transient)
     assert (reading.usage is not None) is known
-
-
-@pytest.mark.parametrize("fault", ["no-headers", "endless-loop"])
-def test_a_call_that_would_never_end_is_ended_in_time(bench: Bench, fault: str) -> None:
-    with bench.model.play(spoiled(f"fault:{fault}", Behaviour(fault, (Say("ok"),)))) as endpoint:
-        for wall_seconds in (2.0, 8.0, 32.0):
-            call = codex.task_call(bench.sealed(), bench.backend, b"Do it.", endpoint.base_url)
-            finished = bench.run(call, wall_seconds)
-            assert codex.read(finished, SKILLS).failure is FailureCode.CALL_TIMEOUT
-            assert finished.contained == processes.Contained(True, True, Level.SEALED)
-            if endpoint.request_count:
-                break  # On a busy machine the agent may not have come so far yet.
-    assert endpoint.request_count
 
 
 def test_an_agent_whose_own_sandbox_cannot_start_says_so(bench: Bench) -> None:

@@ -28,7 +28,7 @@ from eval_tasks.agents.contract import (
     Reading,
 )
 from eval_tasks.errors import ExperimentStopped
-from eval_tasks.processes import Finished, Level
+from eval_tasks.processes import Boxed, Finished, Level
 from eval_tasks.rehearsal import messages
 from eval_tasks.rehearsal.behaviour import Behaviour, Say
 from eval_tasks.rehearsal.model import LoopbackModel
@@ -81,6 +81,13 @@ _REHEARSED_RETRIES = 2
 """Each further one takes twice as long as the one before it, and a scripted fault does not go away."""
 
 _NO_KEY = "rehearsal"
+_NO_SANDBOX = "Claude Code has no sandbox of its own that shuts it in: set `isolation: sealed`"
+_DESCRIPTORS = {
+    "api-key": "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+    "oauth-token": "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
+}
+"""Where it looks for the number of a pipe that holds its key or token."""
+
 _QUERY_SECONDS = 30.0
 _QUERY_BYTES = 16 * 1024 * 1024
 _VERSION_LINE = re.compile(r"(\S+) \(Claude Code\)")
@@ -210,12 +217,12 @@ def unsealed(
     executable: Executable, install: Path, backend: Backend, *, call: Path, workspace: Path, node: Path | None = None
 ) -> AgentFolder:
     """Refuse a call without the outer box."""
-    raise ExperimentStopped("Claude Code has no sandbox of its own that shuts it in: set `isolation: sealed`")
+    raise ExperimentStopped(_NO_SANDBOX)
 
 
 def install_copy(place: AgentFolder) -> Path:
     """Refuse what only exists at level `agent-sandbox`."""
-    raise ExperimentStopped("Claude Code has no sandbox of its own that shuts it in: set `isolation: sealed`")
+    raise ExperimentStopped(_NO_SANDBOX)
 
 
 # What a home holds
@@ -242,14 +249,14 @@ def task_call(
     base_url
         Where the loopback model listens, at the rehearsal backend.
     api_key
-        The key or token, given to the agent process by its environment only.
+        The key or token, read by the agent process from a pipe: what it runs could read its environment.
     """
     program = [
         *_print(place, backend, _TOOLS),
         # The outer box is what shuts it in; every other mode denies commands that no person is there to allow.
         *("--permission-mode", "bypassPermissions", "--output-format", "stream-json", "--verbose"),
     ]
-    return Call(place.command(program), _environment(place, backend, base_url, api_key), prompt, TASK_STDOUT_BYTES)
+    return _call(place, backend, program, prompt, base_url=base_url, api_key=api_key, stdout_bytes=TASK_STDOUT_BYTES)
 
 
 def proposal_call(
@@ -257,7 +264,23 @@ def proposal_call(
 ) -> Call:
     """Return the call that proposes a skill: no tools at all, one result."""
     program = [*_print(place, backend, ""), "--output-format", "json"]
-    return Call(place.command(program), _environment(place, backend, base_url, api_key), prompt, PROPOSAL_STDOUT_BYTES)
+    return _call(
+        place, backend, program, prompt, base_url=base_url, api_key=api_key, stdout_bytes=PROPOSAL_STDOUT_BYTES
+    )
+
+
+def _call(
+    place: AgentPlace,
+    backend: Backend,
+    program: Sequence[str],
+    prompt: bytes,
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    stdout_bytes: int,
+) -> Call:
+    environment = _environment(place, backend, base_url)
+    return Call(_shut_in(place, program, backend, api_key), environment, prompt, stdout_bytes)
 
 
 def _print(place: AgentPlace, backend: Backend, tools: str) -> list[str]:
@@ -268,20 +291,26 @@ def _print(place: AgentPlace, backend: Backend, tools: str) -> list[str]:
     ]
 
 
-def _environment(place: AgentPlace, backend: Backend, base_url: str | None, api_key: str | None) -> dict[str, str]:
+def _environment(place: AgentPlace, backend: Backend, base_url: str | None) -> dict[str, str]:
     if backend.rehearsal != (base_url is not None):
         raise ValueError("a loopback address belongs to the rehearsal backend, and only to it")
-    variable = CREDENTIALS.get(backend.authentication)
-    if (variable is not None) != (api_key is not None):
-        raise ValueError("a key or token belongs to an authentication by one, and only to it")
     environment = _plain_environment(place)
     if base_url is not None:
         # The agent adds the version of the protocol itself.
-        environment |= {"ANTHROPIC_BASE_URL": base_url.removesuffix("/v1"), "ANTHROPIC_API_KEY": _NO_KEY}
+        environment["ANTHROPIC_BASE_URL"] = base_url.removesuffix("/v1")
         environment["CLAUDE_CODE_MAX_RETRIES"] = str(_REHEARSED_RETRIES)
-    if variable is not None and api_key is not None:
-        environment[variable] = api_key
     return environment
+
+
+def _shut_in(place: AgentPlace, program: Sequence[str], backend: Backend, api_key: str | None) -> Boxed:
+    """Return the boxed program with its key or token; a rehearsal without one gets a word that stands for a key."""
+    if (CREDENTIALS.get(backend.authentication) is not None) != (api_key is not None):
+        raise ValueError("a key or token belongs to an authentication by one, and only to it")
+    command = place.command(program)
+    if not isinstance(command, Boxed):
+        raise ExperimentStopped(_NO_SANDBOX)
+    variable = _DESCRIPTORS["api-key" if api_key is None else backend.authentication]
+    return replace(command, secrets=((variable, (api_key or _NO_KEY).encode("utf-8")),))
 
 
 def _plain_environment(place: AgentPlace) -> dict[str, str]:

@@ -208,7 +208,7 @@ class Agent(Protocol):
     """The isolation levels that it can be run at."""
     EFFORTS: tuple[str, ...]
     CREDENTIALS: Mapping[Authentication, str | None]
-    """The ways to authenticate with its provider; the variable that a secret is given in, None for a lent login."""
+    """The ways to authenticate with its provider: the variable of ours that holds the secret, None for a lent login."""
     ADMIN_FOLDER: Path
     """Settings and skills for all users of a machine, which a call outside a box would read as well."""
     UNWANTED: tuple[str, ...]
