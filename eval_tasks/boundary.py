@@ -20,7 +20,7 @@ from typing import Any, ParamSpec
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from eval_tasks.errors import ExperimentStopped
+from eval_tasks.errors import ExperimentStopped, Halted
 
 DEBUG = "CONTEXT_EVAL_DEBUG"
 """Set in the environment, it shows an unexpected exception whole, on the terminal only."""
@@ -37,6 +37,8 @@ def action(work: Callable[_Parameters, Lines]) -> Callable[_Parameters, object]:
         try:
             for line in work(*arguments, **options) or ():
                 print(line)
+        except Halted:
+            return TaskFailed("stopped", report=False)
         except ExperimentStopped as stopped:
             sys.stdout.flush()
             print(f"stopped: {stopped}", file=sys.stderr)
