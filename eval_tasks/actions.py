@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import deferred, records, registration
+from eval_tasks import deferred, progress, records, registration
 from eval_tasks.boundary import Lines, action
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
@@ -51,6 +51,19 @@ def _session() -> stage_session.Session:
     """Return this process's session, opened by the first action that needs one and closed at the end."""
     found = stage_session.Session.open(project(), consent=stage_session.CONSENT in sys.argv[1:])
     atexit.register(_close, found)
+    return found
+
+
+def _progress() -> progress.Progress:
+    """Return what this process shows of its run, from the first outcome to the end."""
+    with _session().alone:
+        return _only_progress()
+
+
+@cache
+def _only_progress() -> progress.Progress:
+    found = progress.Progress(_session(), live=progress.is_live())
+    atexit.register(found.close)
     return found
 
 
@@ -154,15 +167,19 @@ def prepare(install: str) -> Lines:
 @action
 def arm_run(name: str) -> Lines:
     """Run one trial."""
+    if is_closed():
+        return None
     session = _session()
-    with session.lanes.work():
+    with session.lanes.work(), _progress().working(name) as said:
         stage_run_arm.run_arm(session, name)
-    return stage_status.progress(session.experiment, session.registration, name)
+    return said
 
 
 @action
 def grade(name: str) -> Lines:
     """Grade one trial."""
+    if is_closed():
+        return None
     session = _session()
     with session.lanes.work():
         stage_grade.grade(session, name)
@@ -177,10 +194,12 @@ def is_graded(name: str) -> bool:
 @action
 def probe(name: str) -> Lines:
     """Ask one probe."""
+    if is_closed():
+        return None
     session = _session()
-    with session.lanes.work():
+    with session.lanes.work(), _progress().working(f"probe:{name}") as said:
         stage_run_probe.run_probe(session, name)
-    return stage_status.progress(session.experiment, session.registration, name)
+    return said
 
 
 @action
@@ -194,6 +213,7 @@ def finish() -> Lines:
     """Remove the installs of a complete experiment."""
     if is_closed():
         return [completion.said_when_closed(registration.require_current(project()))]
+    _progress().close()
     return stage_purge.finish(_session())
 
 

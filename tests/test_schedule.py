@@ -11,7 +11,7 @@ from eval_tasks.schedule import Trial
 
 ARMS = ("full", "manual-lean", "auto-lean")
 case_lists = st.integers(1, 12).map(lambda count: [f"case-{number}" for number in range(count)])
-arm_lists = st.sampled_from([ARMS, ARMS[:2], ("auto-lean", "full"), (*ARMS, "other")])
+arm_lists = st.sampled_from([ARMS, ARMS[:2], ("auto-lean", "full"), (*ARMS, "a-a")])
 repeat_counts = st.integers(1, 6)
 quick = settings(deadline=None, max_examples=50)
 

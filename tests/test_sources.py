@@ -42,7 +42,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "trials",
     ),
     ("report", "stages"),
-    ("actions", "boundary", "deferred", "graph", "options", "tasks"),
+    ("actions", "boundary", "deferred", "graph", "options", "progress", "tasks"),
 )
 """The modules and packages of each floor, from the lowest; imports go down or stay on their floor, without a cycle."""
 
@@ -50,6 +50,7 @@ IMPORTED_WHERE_USED = {
     ("eval_tasks.analysis.planning", "numpy"),
     ("eval_tasks.analysis.planning", "scipy"),
     ("eval_tasks.intervals", "scipy"),
+    ("eval_tasks.progress", "rich"),
     ("eval_tasks.records", "jsonschema"),
     ("eval_tasks.records", "jsonschema_rs"),
     ("eval_tasks.records", "referencing"),
