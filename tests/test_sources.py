@@ -22,7 +22,7 @@ DODO = PROJECT / "dodo.py"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "paths", "records"),
-    ("digests", "documents", "files", "intervals", "journal", "processes", "sandbox", "sources"),
+    ("digests", "documents", "files", "intervals", "journal", "processes", "reference", "sandbox", "sources"),
     (
         "agents",
         "analysis",
@@ -40,8 +40,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "selection",
         "trials",
     ),
-    ("report", "stages"),
-    ("actions", "boundary", "graph", "options", "tasks"),
+    ("report", "stages", "starter"),
+    ("__main__", "actions", "boundary", "graph", "options", "tasks"),
 )
 """The modules and packages of each floor, from the lowest; imports go down or stay on their floor, without a cycle."""
 
