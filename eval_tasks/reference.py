@@ -36,8 +36,8 @@ _BOUNDS = {
 _SEVERAL = ("oneOf", "anyOf")
 _HEAD = """# Reference of the file formats
 
-This page follows from the JSON Schemas in [`schemas/`](schemas/); `python -m eval_tasks.reference` writes it. A key that is not
-listed is refused. `a.b` is the key `b` inside `a`, `a[]` an entry of the list `a`, `a.*` any key of `a`.
+This page follows from the JSON Schemas in `docs/schemas/`; `python -m eval_tasks.reference` writes it. A key that is
+not listed is refused. `a.b` is the key `b` inside `a`, `a[]` an entry of the list `a`, `a.*` any key of `a`.
 """
 
 

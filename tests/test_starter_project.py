@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,9 +71,17 @@ def test_each_case_has_a_reference_an_alternative_and_at_least_four_wrong_soluti
         assert len(list((tests / "wrong" / case).glob("*/why.yaml"))) >= 4
 
 
-def test_its_tables_and_ignored_files_are_those_of_the_repository(tmp_path: Path, skills: Path) -> None:
+def test_a_doit_without_the_evaluator_is_told_so_in_one_line(tmp_path: Path, skills: Path) -> None:
     made = project.start(tmp_path / "new", skills, "codex")
-    assert (made.root / "dodo.py").read_bytes() == (REPOSITORY / "dodo.py").read_bytes()
+    bare = [sys.executable, "-I", "-S", str(made.root / "dodo.py")]
+    ran = subprocess.run(bare, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("stopped: ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_its_ignored_files_are_those_of_the_repository(tmp_path: Path, skills: Path) -> None:
+    made = project.start(tmp_path / "new", skills, "codex")
     ignored = set((made.root / ".gitignore").read_text("utf-8").split())
     assert (
         {"experiments/", "toolchain/node_modules/"} <= ignored <= set((REPOSITORY / ".gitignore").read_text().split())
