@@ -22,7 +22,7 @@ DODO = PROJECT / "dodo.py"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "paths", "records"),
-    ("digests", "documents", "files", "intervals", "journal", "processes", "sandbox", "sources"),
+    ("digests", "documents", "files", "intervals", "journal", "processes", "reference", "sandbox", "sources"),
     (
         "agents",
         "analysis",
@@ -41,8 +41,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "selection",
         "trials",
     ),
-    ("report", "stages"),
-    ("actions", "boundary", "deferred", "graph", "options", "progress", "tasks"),
+    ("report", "stages", "starter"),
+    ("__main__", "actions", "boundary", "deferred", "graph", "options", "progress", "tasks"),
 )
 """The modules and packages of each floor, from the lowest; imports go down or stay on their floor, without a cycle."""
 
