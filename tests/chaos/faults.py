@@ -216,6 +216,12 @@ SELECTIONS: tuple[tuple[str, FailureCode, Mapping[str, Any]], ...] = (
 )
 """What the resolver makes of a question, without a call; asked by `tests/test_faults.py`."""
 
+SELECTOR = (
+    "Somebody's own selector ends with an error, takes too long or breaks its contract.",
+    FailureCode.SELECTOR_FAILED,
+)
+"""Played by the tests of selectors."""
+
 _USAGE = {True: "known", False: "unknown", None: "either"}
 
 
@@ -255,7 +261,7 @@ def _lines() -> Iterator[str]:
     for what, code in LIMITS:
         yield f"| {what} | {code} |"
     yield from ("", "### A selection, before any call", "", "| what happens | code |", "| --- | --- |")
-    for what, code, _ in SELECTIONS:
+    for what, code in (*((what, code) for what, code, _ in SELECTIONS), SELECTOR):
         yield f"| {what} | `{code}` |"
     yield from ("", "### From code to fault", "", "| code | what leads to it |", "| --- | --- |")
     for code, whats in codes().items():
@@ -268,7 +274,7 @@ def codes() -> dict[FailureCode, list[str]]:
     for fault in every():
         if fault.code is not None:
             found[fault.code].append(fault.what)
-    for what, code, _ in SELECTIONS:
+    for what, code in (*((what, code) for what, code, _ in SELECTIONS), SELECTOR):
         found[code].append(what)
     for what, said in LIMITS:
         found[FailureCode(said.split("`")[1])].append(what)
