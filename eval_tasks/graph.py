@@ -37,6 +37,8 @@ def configuration() -> dict[str, Any]:
     _schedule()
     return {
         "default_tasks": ["report"],
+        # `doit list` tells the commands in the order of an experiment.
+        "sort": "definition",
         "minversion": "0.37.0",
         "backend": "sqlite3",
         "dep_file": _relative(project, project.doit_database),
