@@ -43,6 +43,8 @@ def configuration() -> dict[str, Any]:
         "num_process": _jobs() if _in_lanes() else 0,
         "par_type": "thread",
         "default_tasks": ["report"],
+        # `doit list` tells the commands in the order of an experiment.
+        "sort": "definition",
         "minversion": "0.37.0",
         "backend": "sqlite3",
         "dep_file": _relative(project, project.doit_database),

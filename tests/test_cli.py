@@ -173,7 +173,7 @@ def test_a_registration_of_another_version_is_refused_with_the_way_on_and_a_new_
 
 def test_the_list_of_commands_reads_as_a_story():
     ran = subprocess.run(
-        [sys.executable, "-m", "doit", "list", "--sort=definition"],
+        [sys.executable, "-m", "doit", "list"],
         cwd=REPOSITORY,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from eval_tasks import __version__, options, records
+from eval_tasks import __version__, intervals, options, records
 from tests.laboratory import REPOSITORY
 
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")])
@@ -73,6 +73,21 @@ def test_no_committed_file_names_a_package_registry() -> None:
     texts = [place for place in places if place.is_file()]
     assert len(texts) > 1000
     assert [place for place in texts if host.search(place.read_bytes())] == []
+
+
+@pytest.mark.parametrize(("losses", "wins", "ties"), [(3, 1, 26), (6, 5, 289)])
+def test_the_examples_of_the_statistics_are_computed(losses: int, wins: int, ties: int) -> None:
+    differences = [-1.0] * losses + [1.0] * wins + [0.0] * ties
+    count = len(differences)
+    shown = [f"{count} cases", str(losses), str(wins), str(ties), points(sum(differences) / count)]
+    for method in (intervals.hoeffding, intervals.optimized_betting):
+        interval = method(differences, 0.0125)
+        shown.append(f"{points(interval.low)} to {points(interval.high)}")
+    assert f"| {' | '.join(shown)} |" in (REPOSITORY / "docs" / "statistics.md").read_text("utf-8")
+
+
+def points(share: float) -> str:
+    return f"{100 * share:+.1f}".replace("-", "\u2212")
 
 
 def test_the_site_shows_every_document_once() -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from eval_tasks import corpus, experiment, library, origin
+from eval_tasks.agents import AGENTS
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.installs import profiles
 from eval_tasks.starter import project
@@ -87,6 +88,26 @@ def test_its_ignored_files_are_those_of_the_repository(tmp_path: Path, skills: P
         {"experiments/", "toolchain/node_modules/"} <= ignored <= set((REPOSITORY / ".gitignore").read_text().split())
     )
     assert made.attempts.read_bytes() == b""
+
+
+@pytest.mark.parametrize("kind", project.MODELS)
+def test_each_agent_is_started_at_its_newest_supported_version_with_a_model(
+    tmp_path: Path, skills: Path, kind: str
+) -> None:
+    agent = experiment.load(project.start(tmp_path / "new", skills, kind), {}).agent
+    assert (agent["kind"], agent["version"], agent["model"]) == (kind, AGENTS[kind].VERSIONS[-1], project.MODELS[kind])
+
+
+def test_a_model_can_be_named(tmp_path: Path, skills: Path) -> None:
+    made = project.start(tmp_path / "new", skills, "codex", "gpt-x")
+    assert experiment.load(made, {}).agent["model"] == "gpt-x"
+
+
+def test_an_agent_without_a_known_model_asks_for_one(
+    tmp_path: Path, skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(AGENTS, "abacus", AGENTS["codex"])
+    assert "add --model" in refused(tmp_path / "new", skills, "abacus")
 
 
 def test_an_empty_folder_may_be_filled(tmp_path: Path, skills: Path) -> None:

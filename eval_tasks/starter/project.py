@@ -26,8 +26,8 @@ TEMPLATES = PACKAGE / "starter" / "files"
 """The new project as a tree; `*.j2` is filled in, everything else copied. `sources` would bind a `*.cjs` in here."""
 EXAMPLE_LIBRARY = "skills"
 """The two skills for those who have none, part of the project only then."""
-MODELS: Mapping[str, str] = {"codex": "gpt-5.5"}
-"""A model that each agent knows, to rehearse with."""
+MODELS: Mapping[str, str] = {"codex": "gpt-5.5", "claude": "claude-haiku-4-5"}
+"""A model that an agent knows, to rehearse with; an agent without a row asks for `--model`."""
 
 _SUFFIX = ".j2"
 _PLACEHOLDER = "corpus/cases/page-names/case.yaml"
