@@ -14,6 +14,7 @@ from tests.laboratory import CASES, PROBES
 
 pytestmark = pytest.mark.agent
 
+CLAUDE = {"kind": "claude", "version": "2.1.332", "backend": "rehearsal", "model": "claude-haiku-4-5", "effort": None}
 MIXED = {
     "default": "oracle",
     "trials": {
@@ -68,7 +69,8 @@ def test_a_finished_experiment_costs_no_further_call_and_builds_nothing(laborato
     assert lab.report == report
 
 
-def test_six_arms_run_each_on_its_install_and_only_the_lean_ones_are_judged(laboratory):
+@pytest.mark.parametrize("agent", [None, CLAUDE], ids=["codex", "claude"])
+def test_six_arms_run_each_on_its_install_and_only_the_lean_ones_are_judged(laboratory, agent):
     (case,) = places.proposing_cases(1)
     script = {"default": "oracle", "trials": {case: {"pinned": "nop"}}}
     lab = laboratory(cases=[case], probes=PROBES[1:2], rehearsal=script)
@@ -86,6 +88,7 @@ def test_six_arms_run_each_on_its_install_and_only_the_lean_ones_are_judged(labo
         library=small,
         arms=["full", "manual-lean", "auto-lean", "baseline", "pinned", "a-a"],
         pinned={"library": {"git": ".", "commit": commit, "skills": "library"}, "profile": "corpus/profiles/full.yaml"},
+        **({} if agent is None else {"agent": agent}),
     )
     lab.ok("register")
     lab.ok("run_eval")
