@@ -271,7 +271,7 @@ FAULTS = (
     ("run_eval", "installs.build:Builder._observe:before"),
     ("run_eval", "stages.run_arm:_choose:after"),
     ("run_eval", "agents.codex:read:after"),
-    ("run_eval", "stages.grade:is_done:before"),
+    ("run_eval", "stages.completion:is_graded:before"),
     ("run_eval", "rehearsal.model:Endpoint.answer:before"),
     ("run_eval", "stages.session:Session.close:before"),
     ("status", "registration:current:before"),
