@@ -271,13 +271,12 @@ FAULTS = (
     ("run_eval", "installs.build:Builder._observe:before"),
     ("run_eval", "stages.run_arm:_choose:after"),
     ("run_eval", "agents.codex:read:after"),
-    ("run_eval", "stages.grade:is_done:before"),
+    ("run_eval", "stages.completion:is_graded:before"),
     ("run_eval", "rehearsal.model:Endpoint.answer:before"),
-    ("run_eval", "stages.session:Session.close:before"),
     ("status", "registration:current:before"),
     ("report", "stages.publish:publish_report:before"),
 )
-"""In stages, in what doit asks before a task, in the model's thread, at the end of the process and while doit loads."""
+"""In stages, in what doit asks before a task, in the model's thread and while doit loads."""
 
 
 def test_an_unexpected_exception_shows_its_type_and_frames_only_wherever_it_comes_up(watched: Watched) -> None:
