@@ -73,7 +73,8 @@ def doit_command() -> str:
     beside = Path(sys.executable).parent
     for name in ("doit", _PROGRAM):
         found = shutil.which(name)
-        if found is not None and Path(found).parent == beside:
+        # pipx puts a link on the path, which leads into this environment.
+        if found is not None and Path(found).resolve().parent == beside.resolve():
             return name
     return str(beside / "doit") if (beside / "doit").exists() else f"{sys.executable} -m doit"
 

@@ -42,6 +42,24 @@ def test_init_prints_commands_that_find_this_package(tmp_path: Path) -> None:
     assert printed == ["cd new", *(f"{command.doit_command()} {step}" for step in ("register", "run_eval", "report"))]
 
 
+def test_a_link_on_the_path_into_this_environment_is_called_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, linked = tmp_path / "environment", tmp_path / "linked"
+    environment.mkdir()
+    linked.mkdir()
+    for name in ("python", "doit", "context-eval"):
+        (environment / name).write_text("#!/bin/sh\n")
+        (environment / name).chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(environment / "python"))
+    monkeypatch.setenv("PATH", str(linked))
+    assert command.doit_command() == str(environment / "doit")
+    (linked / "context-eval").symlink_to(environment / "context-eval")
+    assert command.doit_command() == "context-eval"
+    (linked / "doit").symlink_to(environment / "doit")
+    assert command.doit_command() == "doit"
+
+
 def test_everything_else_is_doits_with_its_exit_status(tmp_path: Path) -> None:
     assert run("init", "new", cwd=tmp_path).returncode == 0
     listed = run("list", cwd=tmp_path / "new")
