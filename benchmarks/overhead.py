@@ -7,25 +7,20 @@ Each ratio is of interleaved pairs in one run, so that a machine whose speed dri
 - `gradeRatio`: one grade against two bare starts of Node under the same sandbox;
 - `driftCheckMs`: the check of bound sources and of the Full install before a call, warm.
 
-Prints a table and merges the figures into `benchmarks/results.json`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import measuring
 from eval_tasks import files, processes, sandbox
 from eval_tasks.grading import grader
 from eval_tasks.paths import Project
@@ -35,9 +30,7 @@ from eval_tasks.stages import prepare, register, run_arm
 from eval_tasks.stages.session import Session
 from tests.laboratory import CASES, Laboratory
 
-RESULTS = Path(__file__).parent / "results.json"
 CASE = CASES[1]
-_RESAMPLES = 2_000
 
 
 def main() -> int:
@@ -47,14 +40,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         lab = Laboratory(Path(folder) / "p", cases=[CASE], probes=["none-train"])
         try:
-            results = measure(lab, pairs)
+            measuring.keep(measure(lab, pairs))
         finally:
             lab.close()
-    kept = json.loads(RESULTS.read_bytes()) if RESULTS.is_file() else {}
-    RESULTS.write_text(json.dumps({**kept, **results}, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    for name, value in results.items():
-        shown = {key: item for key, item in value.items() if key != "samples"} if isinstance(value, dict) else value
-        print(f"{name:<16} {shown}")
     return 0
 
 
@@ -68,7 +56,6 @@ def measure(lab: Laboratory, pairs: int) -> dict[str, Any]:
         prepare.prepare(session, "full")
         prepare.prepare(session, "lean")
         return {
-            "machine": _machine(),
             "overheadRatio": _overhead(session, pairs),
             "gradeRatio": _grading(session, pairs),
             "driftCheckMs": _drift(session, pairs),
@@ -77,42 +64,14 @@ def measure(lab: Laboratory, pairs: int) -> dict[str, Any]:
         session.close()
 
 
-def _machine() -> dict[str, Any]:
-    return {
-        "cores": os.cpu_count(),
-        "load": [round(value, 2) for value in os.getloadavg()],
-        "python": sys.version.split()[0],
-    }
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def ratios(numerators: list[float], denominators: list[float]) -> dict[str, Any]:
-    """Return the median ratio of pairs with its 95 % bootstrap interval and the raw samples in milliseconds."""
-    found = [top / bottom for top, bottom in zip(numerators, denominators, strict=True)]
-    draw = random.Random(1)
-    medians = sorted(statistics.median(draw.choices(found, k=len(found))) for _ in range(_RESAMPLES))
-    return {
-        "median": round(statistics.median(found), 3),
-        "interval": [round(medians[int(_RESAMPLES * share)], 3) for share in (0.025, 0.975)],
-        "pairs": len(found),
-        "medianMs": [round(statistics.median(side) * 1000, 1) for side in (numerators, denominators)],
-        "samples": [[round(value * 1000, 2) for value in side] for side in (numerators, denominators)],
-    }
-
-
 def _overhead(session: Session, pairs: int) -> dict[str, Any]:
     """Measure arm-runs of Full against bare calls; the first of each is not counted."""
     ours, bare = [], []
     for repeat in range(1, pairs + 2):
         name = Trial(CASE, "full", repeat).name
-        ours.append(_seconds(lambda name=name: run_arm.run_arm(session, name)))
+        ours.append(measuring.seconds(lambda name=name: run_arm.run_arm(session, name)))
         bare.append(_bare(session, repeat))
-    return ratios(ours[1:], bare[1:])
+    return measuring.ratios(ours[1:], bare[1:])
 
 
 def _bare(session: Session, repeat: int) -> float:
@@ -131,7 +90,7 @@ def _bare(session: Session, repeat: int) -> float:
         with model.play(session.script.task(CASE, "full", repeat, case.workspace)) as endpoint:
             call = session.agent.task_call(place, session.backend, case.prompt.encode(), base_url=endpoint.base_url)
             command = list(call.command)  # type: ignore[call-overload]
-            return _seconds(
+            return measuring.seconds(
                 lambda: subprocess.run(
                     command,
                     input=call.stdin,
@@ -156,9 +115,9 @@ def _grading(session: Session, pairs: int) -> dict[str, Any]:
         reference = session.script.opponents[CASE].reference or {}
         files.write_tree(submission, {**case.workspace, **{name: text or b"" for name, text in reference.items()}})
         for _ in range(pairs + 1):
-            ours.append(_seconds(lambda: grader.grade(submission, case.grader, session.runtime)))
-            bare.append(_seconds(lambda: _start(starts)) + _seconds(lambda: _start(starts)))
-    return ratios(ours[1:], bare[1:])
+            ours.append(measuring.seconds(lambda: grader.grade(submission, case.grader, session.runtime)))
+            bare.append(measuring.seconds(lambda: _start(starts)) + measuring.seconds(lambda: _start(starts)))
+    return measuring.ratios(ours[1:], bare[1:])
 
 
 def _start(command: processes.Command) -> None:
@@ -171,8 +130,8 @@ def _drift(session: Session, pairs: int) -> dict[str, Any]:
         session.verify_install("full")
 
     check()
-    samples = [_seconds(check) * 1000 for _ in range(pairs)]
-    return {"median": round(statistics.median(samples), 2), "worst": round(max(samples), 2), "samples": samples}
+    samples = [round(measuring.seconds(check) * 1000, 2) for _ in range(pairs)]
+    return {"median": round(statistics.median(samples), 2), "worst": max(samples), "samples": samples}
 
 
 if __name__ == "__main__":

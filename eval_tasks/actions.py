@@ -11,33 +11,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import records, registration
+from eval_tasks import deferred, progress, records, registration
 from eval_tasks.boundary import Lines, action, outside
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
-from eval_tasks.stages import canary as stage_canary
-from eval_tasks.stages import check_corpus as stage_check_corpus
-from eval_tasks.stages import compare as stage_compare
-from eval_tasks.stages import doctor as stage_doctor
-from eval_tasks.stages import gate as stage_gate
-from eval_tasks.stages import grade as stage_grade
-from eval_tasks.stages import manifest as stage_manifest
-from eval_tasks.stages import plan as stage_plan
-from eval_tasks.stages import prepare as stage_prepare
-from eval_tasks.stages import publish as stage_publish
-from eval_tasks.stages import purge as stage_purge
-from eval_tasks.stages import recover as stage_recover
-from eval_tasks.stages import register as stage_register
-from eval_tasks.stages import run_arm as stage_run_arm
-from eval_tasks.stages import run_probe as stage_run_probe
-from eval_tasks.stages import selector as stage_selector
-from eval_tasks.stages import settle as stage_settle
-from eval_tasks.stages import shelf as stage_shelf
-from eval_tasks.stages import status as stage_status
-from eval_tasks.stages import toolchain as stage_toolchain
-from eval_tasks.stages import verify as stage_verify
-from eval_tasks.stages.register import Request
-from eval_tasks.stages.session import CONSENT, Session
+
+with deferred.below("eval_tasks.stages"):
+    from eval_tasks.stages import canary as stage_canary
+    from eval_tasks.stages import check_corpus as stage_check_corpus
+    from eval_tasks.stages import compare as stage_compare
+    from eval_tasks.stages import completion
+    from eval_tasks.stages import doctor as stage_doctor
+    from eval_tasks.stages import gate as stage_gate
+    from eval_tasks.stages import grade as stage_grade
+    from eval_tasks.stages import manifest as stage_manifest
+    from eval_tasks.stages import plan as stage_plan
+    from eval_tasks.stages import prepare as stage_prepare
+    from eval_tasks.stages import publish as stage_publish
+    from eval_tasks.stages import purge as stage_purge
+    from eval_tasks.stages import recover as stage_recover
+    from eval_tasks.stages import register as stage_register
+    from eval_tasks.stages import run_arm as stage_run_arm
+    from eval_tasks.stages import run_probe as stage_run_probe
+    from eval_tasks.stages import selector as stage_selector
+    from eval_tasks.stages import session as stage_session
+    from eval_tasks.stages import settle as stage_settle
+    from eval_tasks.stages import shelf as stage_shelf
+    from eval_tasks.stages import status as stage_status
+    from eval_tasks.stages import toolchain as stage_toolchain
+    from eval_tasks.stages import verify as stage_verify
 
 
 @cache
@@ -47,11 +49,40 @@ def project() -> Project:
 
 
 @cache
-def _session() -> Session:
+def _session() -> stage_session.Session:
     """Return this process's session, opened by the first action that needs one and closed at the end."""
-    found = Session.open(project(), consent=CONSENT in sys.argv[1:])
+    found = stage_session.Session.open(project(), consent=stage_session.CONSENT in sys.argv[1:])
+    atexit.register(_close, found)
+    return found
+
+
+def _progress() -> progress.Progress:
+    """Return what this process shows of its run, from the first outcome to the end."""
+    with _session().alone:
+        return _only_progress()
+
+
+@cache
+def _only_progress() -> progress.Progress:
+    found = progress.Progress(_session(), live=progress.is_live())
     atexit.register(found.close)
     return found
+
+
+def _close(session: stage_session.Session) -> None:
+    """End what a signal has cut short in other threads, settle it, and close the session."""
+    try:
+        if session.lanes.end():
+            stage_recover.recover(session)
+    finally:
+        session.close()
+
+
+@cache
+def is_closed() -> bool:
+    """Return whether the current experiment had nothing left to do when this command began."""
+    experiment = registration.current(project())
+    return experiment is not None and completion.is_closed(experiment, registration.unchecked(experiment))
 
 
 @action
@@ -66,7 +97,7 @@ def register(**options: Any) -> Lines:
     return stage_register.register(project(), _request(options))
 
 
-def _request(options: dict[str, Any]) -> Request:
+def _request(options: dict[str, Any]) -> stage_register.Request:
     given = {name: value or None for name, value in options.items()}
     overrides = {
         "backend": given["backend"],
@@ -80,7 +111,7 @@ def _request(options: dict[str, Any]) -> Request:
         "callTimeout": given["call_timeout"],
         "authentication": "login-home" if given["auth_home"] else None,
     }
-    return Request(
+    return stage_register.Request(
         overrides={name: value for name, value in overrides.items() if value is not None},
         executable=_path(given["executable"]),
         login_home=_path(given["auth_home"]),
@@ -110,10 +141,14 @@ def gate() -> Lines:
 @action
 def agree(allow_real_provider: bool, settle: bool, repeats: int, model: str, executable: str) -> Lines:
     """Refuse a run that this command line does not allow, that is not the registered one, or that can't work here."""
-    if allow_real_provider and CONSENT not in sys.argv[1:]:
-        raise ExperimentStopped(f"{CONSENT} must stand on the command line itself; no setting can stand for it")
+    if allow_real_provider and stage_session.CONSENT not in sys.argv[1:]:
+        raise ExperimentStopped(
+            f"{stage_session.CONSENT} must stand on the command line itself; no setting can stand for it"
+        )
+    if is_closed() and not (repeats or model or executable):
+        return None
     session = _session()
-    if not stage_manifest.is_complete(session.experiment, session.registration):
+    if not completion.is_complete(session.experiment, session.registration):
         session.require_consent()
     session.require_same(repeats=repeats or None, model=model or None, executable=_path(executable or None))
     return None if settle else stage_doctor.examine(session)
@@ -134,36 +169,48 @@ def prepare(install: str) -> Lines:
 @action
 def canary() -> Lines:
     """Make one small call on each install of a real provider."""
-    return stage_canary.canary(_session())
+    session = _session()
+    with session.lanes.work():
+        return stage_canary.canary(session)
 
 
 @action
 def arm_run(name: str) -> Lines:
     """Run one trial."""
+    if is_closed():
+        return None
     session = _session()
-    stage_run_arm.run_arm(session, name)
-    return stage_status.progress(session.experiment, session.registration, name)
+    with session.lanes.work(), _progress().working(name) as said:
+        stage_run_arm.run_arm(session, name)
+    return said
 
 
 @action
 def grade(name: str) -> Lines:
     """Grade one trial."""
-    stage_grade.grade(_session(), name)
+    if is_closed():
+        return None
+    session = _session()
+    with session.lanes.work():
+        stage_grade.grade(session, name)
     return None
 
 
 @outside
 def is_graded(name: str) -> bool:
     """Return whether a trial needs no grade any more."""
-    return stage_grade.is_done(registration.require_current(project()), name)
+    return completion.is_graded(registration.require_current(project()), name)
 
 
 @action
 def probe(name: str) -> Lines:
     """Ask one probe."""
+    if is_closed():
+        return None
     session = _session()
-    stage_run_probe.run_probe(session, name)
-    return stage_status.progress(session.experiment, session.registration, name)
+    with session.lanes.work(), _progress().working(f"probe:{name}") as said:
+        stage_run_probe.run_probe(session, name)
+    return said
 
 
 @action
@@ -175,6 +222,9 @@ def settle() -> Lines:
 @action
 def finish() -> Lines:
     """Remove the installs of a complete experiment."""
+    if is_closed():
+        return [completion.said_when_closed(registration.require_current(project()))]
+    _progress().close()
     return stage_purge.finish(_session())
 
 

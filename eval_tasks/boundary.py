@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from eval_tasks.errors import ExperimentStopped
+from eval_tasks.errors import ExperimentStopped, Halted
 
 DEBUG = "CONTEXT_EVAL_DEBUG"
 """Set in the environment, it shows an unexpected exception whole, on the terminal only."""
@@ -41,6 +41,8 @@ def action(work: Callable[_Parameters, Lines]) -> Callable[_Parameters, object]:
         try:
             for line in work(*arguments, **options) or ():
                 print(printable(line))
+        except Halted:
+            return TaskFailed("stopped", report=False)
         except ExperimentStopped as stopped:
             _print_stop(stopped)
             return TaskFailed("stopped", report=False)

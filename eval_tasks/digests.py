@@ -82,8 +82,9 @@ class DigestCache:
             kept = self._kept(identity)
             if kept is not None and kept.is_file():
                 return self._remember(name, identity, kept.read_text("ascii"))
-            with open(name, "rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            with open(name, "rb", buffering=0) as stream:
+                small = identity[2] < _LARGE_BYTES
+                digest = of_bytes(stream.read()) if small else hashlib.file_digest(stream, "sha256").hexdigest()
                 after = _identity(os.fstat(stream.fileno()))
         except OSError as error:
             raise ExperimentStopped(f"{os.path.basename(name)} can't be read ({error.strerror}); restore it") from error

@@ -92,6 +92,13 @@ class ExperimentStopped(EvaluationError):
         self.code = code
 
 
+class Halted(ExperimentStopped):
+    """The run is being stopped for a reason that another lane has given: nothing is said and nothing is recorded."""
+
+    def __init__(self) -> None:
+        super().__init__("the run is being stopped")
+
+
 class TrialFailed(EvaluationError):
     """The trial or probe ends with a failure code in its record; the run goes on.
 

@@ -14,8 +14,7 @@ from eval_tasks import documents, records
 from eval_tasks.documents import Document, Place
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
-
-REHEARSAL = "rehearsal"
+from eval_tasks.registration import REHEARSAL
 
 _PLACES: Mapping[str, Place] = {
     "backend": ("agent", "backend"),
@@ -90,6 +89,8 @@ def load(project: Project, overrides: Mapping[str, Any]) -> Settings:
     _check_backend(value["agent"], given)
     value["authentication"] = _authentication(value, given)
     value.setdefault("rehearsal", None)
+    value.setdefault("jobs", 1)
+    _refuse_racing_logins(document, value)
     if value["agent"]["backend"] != REHEARSAL:
         value["rehearsal"] = None
     return Settings(value=value, overrides=dict(sorted(given.items())))
@@ -124,6 +125,16 @@ def _authentication(value: Mapping[str, Any], given: Mapping[str, Any]) -> str:
         return "none"
     asked = str(given.get("authentication") or value["authentication"])
     return "api-key" if asked == "none" else asked
+
+
+def _refuse_racing_logins(document: Document, value: Mapping[str, Any]) -> None:
+    """Refuse several calls at once on one login home: two of them could refresh its tokens at the same moment."""
+    if value["jobs"] > 1 and value["authentication"] == "login-home":
+        raise document.refuse(
+            ("jobs",),
+            f"{value['jobs']} calls at once can't share a login home, whose tokens they would refresh at the same"
+            " time: set `jobs: 1`, or use an API key",
+        )
 
 
 def folder(project: Project, setting: str, what: str) -> Path:

@@ -12,12 +12,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import actions, arms, boundary, digests, options, records, registration
+from eval_tasks import actions, arms, boundary, deferred, digests, options, registration, schedule
 from eval_tasks.paths import PACKAGE, Experiment, Project
-from eval_tasks.registration import Registration
-from eval_tasks.schedule import Trial
+from eval_tasks.schedule import Lane, Trial
 
 Task = dict[str, Any]
+
+UNCAPTURED = {"capture": False}
+"""For tasks that run side by side: doit captures by exchanging the one standard output of all threads."""
 
 ANALYSIS = ("analysis/*.py", "intervals.py", "stages/analyze.py", "schemas/metrics.schema.json")
 """Sources whose change asks for a new analysis."""
@@ -35,7 +37,11 @@ def configuration() -> dict[str, Any]:
     digests.CACHE.folder = project.cache / "digests"
     # Read here rather than in the table, where doit would show why it can't be read in its own way.
     _schedule()
+    if _in_lanes():
+        deferred.load("eval_tasks.stages")
     return {
+        "num_process": _jobs() if _in_lanes() else 0,
+        "par_type": "thread",
         "default_tasks": ["report"],
         "minversion": "0.37.0",
         "backend": "sqlite3",
@@ -61,8 +67,25 @@ def _schedule() -> tuple[list[Trial], list[str]]:
     experiment = _experiment()
     if experiment is None:
         return [], []
-    found = Registration(records.parse(experiment.registration.read_bytes(), experiment.registration.name))
+    found = registration.unchecked(experiment)
     return found.trials, found.probes
+
+
+@cache
+def _jobs() -> int:
+    """Return how many calls may run at once, as registered."""
+    experiment = _experiment()
+    return 1 if experiment is None else registration.unchecked(experiment).jobs
+
+
+def _in_lanes() -> bool:
+    """Return whether this command runs its outcomes on several threads."""
+    return "run_eval" in sys.argv and _jobs() > 1 and not actions.is_closed()
+
+
+def after(task: str) -> list[str]:
+    """Return a task to wait for where tasks run side by side; one after the other they need no such word."""
+    return [task] if _in_lanes() else []
 
 
 def file(name: str) -> list[str]:
@@ -80,70 +103,92 @@ def sources(*patterns: str) -> list[str]:
 def installs() -> Iterator[Task]:
     """Yield the preparation of each install, looked at in every run since its files lie outside the project."""
     trials, names = _schedule()
+    before: list[str] = []
     for install in arms.installs({trial.arm for trial in trials} or arms.DEFAULT, probes=bool(names)):
         yield {
             "name": install,
             "actions": [(actions.prepare, [install])],
             "file_dep": file("gate"),
-            "task_dep": ["gate", "recover"],
+            "task_dep": ["gate", "recover", *before],
             "uptodate": [False],
         }
+        before = after(f"prepare:{install}")
+
+
+@cache
+def _lanes() -> list[Lane]:
+    trials, names = _schedule()
+    return schedule.lanes(trials, names, _jobs())
 
 
 def arm_runs() -> Iterator[Task]:
-    """Yield the trials in the registered order, each after the grade of the one before."""
-    before = "canary"
-    for trial in _schedule()[0]:
-        install = arms.ARMS[trial.arm].install
-        yield _paid(actions.arm_run, trial.name, _record("arm_run", trial.name), install, before)
-        before = f"grade:{trial.name}"
+    """Yield the trials, in each lane in the registered order, each after the grade of the one before."""
+    for lane in _lanes():
+        before = "canary"
+        for trial in lane.trials:
+            install = arms.ARMS[trial.arm].install
+            yield _closed(actions.arm_run, trial.name) or _paid(
+                actions.arm_run, trial.name, _record("arm_run", trial.name), install, before
+            )
+            before = f"grade:{trial.name}"
 
 
 def probes() -> Iterator[Task]:
-    """Yield the probes in the registered order, after the last trial."""
-    trials, names = _schedule()
-    before = f"grade:{trials[-1].name}" if trials else "canary"
-    for name in names:
-        yield _paid(actions.probe, name, _record("probe", name), arms.LEAN, before)
-        before = f"probe:{name}"
+    """Yield the probes, in each lane in the registered order, after its last trial."""
+    for lane in _lanes():
+        before = f"grade:{lane.trials[-1].name}" if lane.trials else "canary"
+        for name in lane.probes:
+            yield _closed(actions.probe, name) or _paid(actions.probe, name, _record("probe", name), arms.LEAN, before)
+            before = f"probe:{name}"
 
 
 def grades() -> Iterator[Task]:
     """Yield the grade of each trial, after its arm-run."""
     for trial in _schedule()[0]:
-        arm_run = _relative(actions.project(), _record("arm_run", trial.name))
-        yield {
+        yield _closed(actions.grade, trial.name) or {
             "name": trial.name,
             "actions": [(actions.grade, [trial.name])],
-            "file_dep": [arm_run, *file("registration")],
+            "file_dep": [_relative(actions.project(), _record("arm_run", trial.name)), *file("registration")],
             "task_dep": [f"arm_run:{trial.name}"],
             "uptodate": [partial(actions.is_graded, trial.name)],
+            "io": UNCAPTURED,
         }
 
 
 def _record(kind: str, name: str) -> Path:
-    found: Path = getattr(registration.require_current(actions.project()), kind)(name)
+    found: Path = getattr(_experiment(), kind)(name)
     return found
 
 
 def _paid(work: object, name: str, record: Path, install: str, before: str) -> Task:
     """Return a task that may spend: done for good once its record exists, and never before the one it follows."""
-    project = actions.project()
-    inventory = _relative(project, registration.require_current(project).inventory(install))
     return {
         "name": name,
         "actions": [(work, [name])],
-        "file_dep": [*file("registration"), inventory],
+        "file_dep": [*file("registration"), _relative(actions.project(), _record("inventory", install))],
         "task_dep": [before],
         "uptodate": [record.is_file],
+        "io": UNCAPTURED,
     }
 
 
+@cache
+def _is_closed() -> bool:
+    """Return whether this command asks for outcomes of which none is left; the others need not know."""
+    return "run_eval" in sys.argv and actions.is_closed()
+
+
+def _closed(work: object, name: str) -> Task | None:
+    """Return an outcome's task as it is once all of them are recorded: it looks at nothing and waits for nothing."""
+    return {"name": name, "actions": [(work, [name])], "uptodate": [True]} if _is_closed() else None
+
+
 def outcomes() -> list[str]:
-    """Return every task that leaves an outcome, in the registered order."""
+    """Return every task that leaves an outcome, in the registered order, after what has to precede a call."""
     trials, names = _schedule()
+    before = [] if _is_closed() else ["recover", "prepare"]
     pairs = [task for trial in trials for task in (f"arm_run:{trial.name}", f"grade:{trial.name}")]
-    return pairs + [f"probe:{name}" for name in names]
+    return [*before, *pairs, *(f"probe:{name}" for name in names)]
 
 
 def report_exists() -> bool:

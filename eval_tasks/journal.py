@@ -321,18 +321,21 @@ class Journal:
         return [CallRow(*row) for row in rows]
 
     def infrastructure_in_a_row(self) -> int:
-        """Return how many of this session's claims with a call ended last, in a row, in an infrastructure code."""
+        """Return how many of this session's claims with a call ended last, in a row, in an infrastructure code.
+
+        Claims that were open at the same time count as one: one hiccup of a provider meets every lane.
+        """
         query = (
-            "SELECT code FROM claims WHERE session = ? AND settled_ms IS NOT NULL"
+            "SELECT code, claimed_ms, settled_ms FROM claims WHERE session = ? AND settled_ms IS NOT NULL"
             " AND EXISTS (SELECT 1 FROM calls WHERE claim = key) ORDER BY settled_ms DESC, claims.rowid DESC"
         )
-        count = 0
+        row: list[tuple[int, int]] = []
         with self._reading():
-            for (code,) in self._db.execute(query, (self._session,)):
+            for code, claimed, settled in self._db.execute(query, (self._session,)):
                 if code is None or FailureCode(code).fault != "infrastructure":
                     break
-                count += 1
-        return count
+                row.append((claimed, settled))
+        return _one_after_another(row)
 
     def last_stop(self) -> FailureCode | None:
         """Return the code of the last stop, or None if it had none or there was none."""
@@ -359,6 +362,19 @@ class Journal:
                 calls=self._count("SELECT count(*) FROM calls"),
                 elapsed_ms=self._elapsed(None),
             )
+
+
+def _one_after_another(spans: list[tuple[int, int]]) -> int:
+    """Return the most of some spans of time of which each begins when or after the one before has ended.
+
+    >>> _one_after_another([(0, 5), (5, 9), (9, 9)]), _one_after_another([(0, 9), (1, 8), (2, 9)])
+    (3, 1)
+    """
+    count, next_begins = 0, None
+    for begins, ends in sorted(spans, reverse=True):
+        if next_begins is None or ends <= next_begins:
+            count, next_begins = count + 1, begins
+    return count
 
 
 def _create(path: Path, registration: str) -> None:

@@ -12,6 +12,9 @@ from typing import Any
 Option = dict[str, Any]
 
 _EMPTY: Mapping[type, object] = {str: "", int: 0, bool: False}
+_OTHER_COMMANDS_OF_DOIT = ("list", "info", "help", "clean", "forget", "ignore", "dumpdb", "strace", "reset-dep")
+"""They run no task, and give some letters another meaning."""
+
 _DOIT = ("doit", "doit.exe", "__main__.py")
 
 
@@ -84,6 +87,7 @@ def check(arguments: Sequence[str]) -> None:
     """
     if not arguments or PurePath(arguments[0]).name not in _DOIT:
         return
+    _refuse_parallel(arguments[1:])
     command: str | None = None
     wanted: Option | None = None
     for argument in arguments[1:]:
@@ -94,6 +98,19 @@ def check(arguments: Sequence[str]) -> None:
             command = argument
         elif command is not None and argument.startswith("-"):
             wanted = _check_option(command, argument)
+
+
+def _refuse_parallel(arguments: Sequence[str]) -> None:
+    """Refuse doit's own options for running tasks side by side: how many calls run at once is registered."""
+    if arguments and arguments[0] in _OTHER_COMMANDS_OF_DOIT:
+        return
+    for argument in arguments:
+        short = argument[:2] in ("-n", "-P") and not argument.startswith("--")
+        if short or argument.partition("=")[0] in ("--process", "--parallel-type"):
+            raise SystemExit(
+                f"stopped: {argument.partition('=')[0]}: how many calls run at once is registered;"
+                " set `jobs` in eval.yaml and run `doit register --new`"
+            )
 
 
 def _check_option(command: str, argument: str) -> Option | None:

@@ -12,15 +12,16 @@ import re
 import secrets
 from collections.abc import Iterator
 from functools import cache
+from json.encoder import encode_basestring
 from pathlib import Path
-from typing import Any
-
-import jsonschema
-import jsonschema_rs
-from referencing import Registry, Resource
+from typing import TYPE_CHECKING, Any
 
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import SCHEMAS
+
+if TYPE_CHECKING:
+    import jsonschema
+    import jsonschema_rs
 
 SUFFIX = ".schema.json"
 
@@ -39,7 +40,30 @@ def canonical(value: Any) -> bytes:
 
 def pretty(value: Any) -> bytes:
     """Return a JSON value as a person reads it: sorted keys, two spaces, a newline at the end."""
-    return (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2, allow_nan=False) + "\n").encode("utf-8")
+    return (_indented(value, "\n") + "\n").encode("utf-8")
+
+
+_scalar = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_NAMED = {None: "null", True: "true", False: "false"}
+
+
+def _indented(value: Any, margin: str) -> str:
+    """Return what `json.dumps` does with `indent=2`, which Python leaves to a slow encoder; reports have megabytes."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    if kind is int:
+        return int.__repr__(value)
+    if value is None or kind is bool:
+        return _NAMED[value]
+    if isinstance(value, dict) and value:
+        inner = margin + "  "
+        pairs = [f"{encode_basestring(key)}: {_indented(item, inner)}" for key, item in sorted(value.items())]
+        return "{" + inner + f",{inner}".join(pairs) + margin + "}"
+    if isinstance(value, list | tuple) and value:
+        inner = margin + "  "
+        return "[" + inner + f",{inner}".join([_indented(item, inner) for item in value]) + margin + "]"
+    return _scalar(value)
 
 
 def parse(text: str | bytes, what: str) -> Any:
@@ -82,39 +106,39 @@ def schema(name: str) -> dict[str, Any]:
 
 
 @cache
-def _registry() -> Registry[Any]:
-    resources = []
-    for path in sorted(SCHEMAS.glob(f"*{SUFFIX}")):
-        content = json.loads(path.read_bytes())
-        resources.append((content["$id"], Resource.from_contents(content)))
-    return Registry().with_resources(resources)
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    """Return the validator of that schema that can say what is wrong; the others can be referred to by their `$id`."""
+    # Slow to import, and wanted only where something is wrong.
+    import jsonschema  # noqa: PLC0415
+    import referencing  # noqa: PLC0415
 
+    def pattern(_validator: Any, wanted: str, instance: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
+        # As JSON Schema means it: `$` is the very end, where Python's would let a newline follow.
+        if isinstance(instance, str) and re.search(re.sub(r"\$$", r"\\Z", wanted), instance) is None:
+            yield jsonschema.ValidationError("does not match")
 
-def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
-    """Match as JSON Schema means it: `$` is the very end, where Python's would let a newline follow."""
-    if isinstance(instance, str) and re.search(re.sub(r"\$$", r"\\Z", pattern), instance) is None:
-        yield jsonschema.ValidationError("does not match")
-
-
-_Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator, {"pattern": _pattern}
-)
+    exact: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+        jsonschema.Draft202012Validator, {"pattern": pattern}
+    )
+    resources = [(content["$id"], referencing.Resource.from_contents(content)) for content in _schemas()]
+    registry: Any = referencing.Registry()
+    found: jsonschema.Draft202012Validator = exact(schema(name), registry=registry.with_resources(resources))
+    return found
 
 
 @cache
-def validator(name: str) -> jsonschema.Draft202012Validator:
-    """Return the validator of that schema; the others can be referred to by their `$id`."""
-    found: jsonschema.Draft202012Validator = _Validator(schema(name), registry=_registry())
-    return found
+def _schemas() -> list[dict[str, Any]]:
+    return [json.loads(path.read_bytes()) for path in sorted(SCHEMAS.glob(f"*{SUFFIX}"))]
 
 
 @cache
 def _quick(name: str) -> jsonschema_rs.Draft202012Validator:
     """Return a compiled validator, which answers only yes or no but in a hundredth of the time."""
-    contents = [json.loads(path.read_bytes()) for path in sorted(SCHEMAS.glob(f"*{SUFFIX}"))]
-    registry = jsonschema_rs.Registry(
-        [(content["$id"], content) for content in contents], draft=jsonschema_rs.Draft202012
-    )
+    # A command that checks nothing does not wait for it.
+    import jsonschema_rs  # noqa: PLC0415
+
+    resources = [(content["$id"], content) for content in _schemas()]
+    registry = jsonschema_rs.Registry(resources, draft=jsonschema_rs.Draft202012)
     return jsonschema_rs.Draft202012Validator(schema(name), registry=registry)
 
 

@@ -65,6 +65,30 @@ def trials(cases: Sequence[str], arms: Sequence[str], repeats: int) -> list[Tria
     return found
 
 
+@dataclass(frozen=True)
+class Lane:
+    """What runs one after the other, beside the other lanes: all trials of some cases, then some probes."""
+
+    trials: tuple[Trial, ...]
+    probes: tuple[str, ...]
+
+
+def lanes(scheduled: Sequence[Trial], probes: Sequence[str], jobs: int) -> list[Lane]:
+    """Deal a schedule to at most `jobs` lanes, each in the registered order; the arms of a case share a lane.
+
+    Examples
+    --------
+    >>> [[trial.case_id for trial in lane.trials] for lane in lanes(trials(["a", "b", "c"], ["full"], 1), [], 2)]
+    [['a', 'c'], ['b']]
+    """
+    cases = {case: number for number, case in enumerate(dict.fromkeys(trial.case_id for trial in scheduled))}
+    count = max(1, min(jobs, max(len(cases), len(probes))))
+    return [
+        Lane(tuple(trial for trial in scheduled if cases[trial.case_id] % count == lane), tuple(probes[lane::count]))
+        for lane in range(count)
+    ]
+
+
 def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int, canary_count: int = 0) -> int:
     """Return the most calls that a schedule can make: one a trial, one more for each that selects, one a probe.
 

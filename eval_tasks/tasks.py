@@ -52,7 +52,11 @@ def task_plan() -> Task:
 
 def task_digest() -> Task:
     """Derive again the digest of everything that is bound."""
-    return {"actions": [actions.digest], "targets": graph.file("digests")}
+    return {
+        "actions": [actions.digest],
+        "targets": graph.file("digests"),
+        "task_dep": graph.after("recover"),
+    }
 
 
 def task_gate() -> Task:
@@ -67,7 +71,7 @@ def task_gate() -> Task:
 
 def task_recover() -> Task:
     """Settle what a killed run left open."""
-    return {"actions": [actions.recover]}
+    return {"actions": [actions.recover], "task_dep": graph.after("run_eval:agree")}
 
 
 def task_prepare() -> Iterator[Task]:
@@ -108,7 +112,7 @@ def task_run_eval(
     if settle:
         yield {"name": "outcomes", "actions": [actions.settle], "task_dep": ["recover"]}
     else:
-        yield {"name": "outcomes", "actions": None, "task_dep": ["recover", "prepare", *graph.outcomes()]}
+        yield {"name": "outcomes", "actions": None, "task_dep": graph.outcomes()}
     yield {"name": "finish", "actions": [actions.finish], "task_dep": ["run_eval:outcomes"]}
 
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import yaml
 
-from eval_tasks import corpus, experiment, library, origin, records, registration
+from eval_tasks import binding, corpus, experiment, library, origin, records
+from eval_tasks.binding import AgentIdentity, Node, Parts
 from eval_tasks.installs import profiles
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
-from eval_tasks.registration import AgentIdentity, Node, Parts, Registration
+from eval_tasks.registration import Registration
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CASES = ("bread", "cake")
@@ -115,7 +116,7 @@ def parts(project: Project, **overrides: Any) -> Parts:
 
 def design(project: Project, **overrides: Any) -> dict[str, Any]:
     """Return the design of the project as it is now."""
-    return registration.design(project, parts(project, **overrides))
+    return binding.design(project, parts(project, **overrides))
 
 
 def registered(project: Project, reason: str | None = None, **overrides: Any) -> Registration:

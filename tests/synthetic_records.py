@@ -173,6 +173,7 @@ def _registration(  # noqa: PLR0917
         "isolation": "sealed",
         "selector": "reference-bm25@0123456789ab",
         "rehearsal": rehearsal,
+        "jobs": 1,
         "limits": {
             "calls": 300,
             "deadlineSeconds": 3600,

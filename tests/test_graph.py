@@ -212,7 +212,7 @@ def test_the_actions_that_make_calls_are_those_of_canaries_trials_and_probes_alo
         if isinstance(node, ast.FunctionDef):
             for name in attributes(node):
                 users.setdefault(name.split(".")[0].removeprefix("stage_"), set()).add(node.name)
-    assert users["grade"] == {"grade", "is_graded"}
+    assert users["grade"] == {"grade"}
     assert {action for stage in spending for action in users.get(stage, ())} == SPENDING
 
 

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -317,6 +318,24 @@ def test_an_outcome_without_a_call_neither_counts_nor_breaks_the_row(opened: Jou
     assert opened.infrastructure_in_a_row() == 1
     ran(opened, "case-3.full.r1", FailureCode.AGENT_FAILED)
     assert opened.infrastructure_in_a_row() == 2
+
+
+def test_of_claims_that_were_open_at_the_same_time_only_one_counts(path: Path) -> None:
+    with Journal(path, REGISTRATION) as opened:
+        opened.begin_session()
+        lanes = [f"case-{number}.full.r1" for number in range(4)]
+        for key in lanes:
+            opened.claim(key, "trial")
+            opened.reserve(key, "task", calls=100, deadline_seconds=3600)
+        time.sleep(0.003)
+        for key in lanes:
+            opened.settle(key, FailureCode.AGENT_FAILED)
+        assert opened.infrastructure_in_a_row() == 1
+        time.sleep(0.003)
+        ran(opened, "case-5.full.r1", FailureCode.AGENT_FAILED)
+        assert opened.infrastructure_in_a_row() == 2
+        ran(opened, "case-6.full.r1", None)
+        assert opened.infrastructure_in_a_row() == 0
 
 
 def test_a_new_session_begins_a_new_row(path: Path) -> None:

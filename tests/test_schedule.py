@@ -11,7 +11,7 @@ from eval_tasks.schedule import Trial
 
 ARMS = ("full", "manual-lean", "auto-lean")
 case_lists = st.integers(1, 12).map(lambda count: [f"case-{number}" for number in range(count)])
-arm_lists = st.sampled_from([ARMS, ARMS[:2], ("auto-lean", "full"), (*ARMS, "other")])
+arm_lists = st.sampled_from([ARMS, ARMS[:2], ("auto-lean", "full"), (*ARMS, "a-a")])
 repeat_counts = st.integers(1, 6)
 quick = settings(deadline=None, max_examples=50)
 
@@ -129,3 +129,26 @@ def test_one_pass_of_the_seeds_corpus_makes_ninety_task_calls_and_at_most_ninety
     found = schedule.trials([f"case-{number}" for number in range(30)], ARMS, 1)
     assert len(found) == 90
     assert schedule.worst_case_calls(ARMS, 90, 60) == 180
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 7, 64])
+def test_lanes_hold_every_trial_and_probe_once_and_no_case_in_two_of_them(jobs: int) -> None:
+    scheduled = schedule.trials(["a", "b", "c", "d", "e"], ["full", "manual-lean", "auto-lean"], 2)
+    probes = ["p", "q", "r"]
+    dealt = schedule.lanes(scheduled, probes, jobs)
+    assert len(dealt) == min(jobs, 5)
+    assert sorted(trial for lane in dealt for trial in lane.trials) == sorted(scheduled)
+    assert sorted(probe for lane in dealt for probe in lane.probes) == probes
+    cases = [{trial.case_id for trial in lane.trials} for lane in dealt]
+    assert sum(map(len, cases)) == len(set.union(*cases)) == 5
+    for lane in dealt:
+        assert list(lane.trials) == [trial for trial in scheduled if trial in lane.trials]
+
+
+def test_one_lane_is_the_schedule() -> None:
+    scheduled = schedule.trials(["a", "b"], ["full", "auto-lean"], 1)
+    assert schedule.lanes(scheduled, ["p"], 1) == [schedule.Lane(tuple(scheduled), ("p",))]
+
+
+def test_without_a_trial_there_is_still_a_lane() -> None:
+    assert schedule.lanes([], [], 4) == [schedule.Lane((), ())]

@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "analysis",
         "arms",
         "attempts",
+        "binding",
         "corpus",
         "experiment",
         "grading",
@@ -41,7 +42,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "trials",
     ),
     ("report", "stages"),
-    ("actions", "boundary", "graph", "options", "tasks"),
+    ("actions", "boundary", "deferred", "graph", "options", "progress", "tasks"),
 )
 """The modules and packages of each floor, from the lowest; imports go down or stay on their floor, without a cycle."""
 
@@ -49,6 +50,10 @@ IMPORTED_WHERE_USED = {
     ("eval_tasks.analysis.planning", "numpy"),
     ("eval_tasks.analysis.planning", "scipy"),
     ("eval_tasks.intervals", "scipy"),
+    ("eval_tasks.progress", "rich"),
+    ("eval_tasks.records", "jsonschema"),
+    ("eval_tasks.records", "jsonschema_rs"),
+    ("eval_tasks.records", "referencing"),
     ("eval_tasks.selection.ranking", "Stemmer"),
     ("eval_tasks.selection.ranking", "bm25s"),
 }
@@ -168,7 +173,7 @@ for name in sys.argv[1:]:
     importlib.import_module(name)
 print(json.dumps([seen, sorted(name for name in sys.modules if "." not in name)]))
 """
-SLOW = {"scipy", "numpy", "doit", "bm25s", "Stemmer"}
+SLOW = {"scipy", "numpy", "doit", "bm25s", "Stemmer", "jsonschema", "referencing"}
 
 
 def run(program: str, *arguments: str, folder: Path = PROJECT) -> str:

@@ -16,6 +16,7 @@ from eval_tasks import corpus, experiment, library, origin
 from eval_tasks.agents import AGENTS
 from eval_tasks.agents.contract import Agent, Executable
 from eval_tasks.arms import BASELINE, PINNED
+from eval_tasks.binding import AgentIdentity, Node, Parts
 from eval_tasks.corpus import Corpus
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.experiment import Settings
@@ -23,7 +24,6 @@ from eval_tasks.installs import profiles
 from eval_tasks.installs.profiles import Profile
 from eval_tasks.library import Library
 from eval_tasks.paths import PACKAGE, Project
-from eval_tasks.registration import AgentIdentity, Node, Parts
 from eval_tasks.selection import resolver
 from eval_tasks.selection.command import Command
 from eval_tasks.trials.choice import Resolve

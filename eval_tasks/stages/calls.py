@@ -107,6 +107,7 @@ def make(session: Session, order: Order) -> Iterator[Called]:
     """
     bounds = session.registration.limits
     key = session.api_key
+    session.lanes.wait_out_a_pause()
     call_id = session.journal.reserve(
         order.key, order.phase, calls=bounds["calls"], deadline_seconds=bounds["deadlineSeconds"]
     )
@@ -119,21 +120,33 @@ def make(session: Session, order: Order) -> Iterator[Called]:
             place = session.place(order.install, folder, workspace, auth)
             settings = _own_settings(session, place)
             call = _command(session, order, place, base_url, key)
-            finished = processes.run(
-                call.command,
-                environment=call.environment,
-                stdin=call.stdin,
-                wall_seconds=wall.seconds,
-                stdout_bytes=call.stdout_bytes,
-                tick=lambda: _tick(session, call_id, workspace),
-                on_start=lambda pid, started: session.journal.started(call_id, pid, started),
-            )
-        session.journal.ended(call_id)
+            finished = _run(session, call, call_id, wall, workspace)
         reading = session.agent.read(finished, session.installed(order.install), place)
         failed = _drifted(session, order, place, settings) or _failure(finished, reading, wall)
         yield Called(call_id, order.phase, finished, reading, workspace, failed)
     finally:
         files.remove_tree(folder)
+
+
+def _run(session: Session, call: Call, call_id: str, wall: limits.Wall, workspace: Path | None) -> Finished:
+    """Run the process of a call, known to the journal and to the end of the session."""
+    with session.lanes.calling(call_id) as note:
+
+        def started(pid: int, pid_started: int) -> None:
+            note(pid, pid_started)
+            session.journal.started(call_id, pid, pid_started)
+
+        finished = processes.run(
+            call.command,
+            environment=call.environment,
+            stdin=call.stdin,
+            wall_seconds=wall.seconds,
+            stdout_bytes=call.stdout_bytes,
+            tick=lambda: _tick(session, call_id, workspace),
+            on_start=started,
+        )
+        session.journal.ended(call_id)
+    return finished
 
 
 def _tick(session: Session, call_id: str, workspace: Path | None) -> bool:

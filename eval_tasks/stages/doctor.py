@@ -16,7 +16,7 @@ from eval_tasks.agents import AGENTS
 from eval_tasks.agents.contract import Agent, Executable
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.paths import Project
-from eval_tasks.stages import bench, gate, manifest
+from eval_tasks.stages import bench, completion, gate
 from eval_tasks.stages.assemble import Assembly, Local, assemble, node_on_path
 from eval_tasks.stages.bench import Trying
 from eval_tasks.stages.session import Session, secret
@@ -66,7 +66,7 @@ def examine(session: Session) -> list[str]:
     ExperimentStopped
         With the table, if something wants mending.
     """
-    if session.registration.rehearsing or manifest.is_complete(session.experiment, session.registration):
+    if session.registration.rehearsing or completion.is_complete(session.experiment, session.registration):
         return []
     found = doctor(session.project)
     with session.noting_a_stop():

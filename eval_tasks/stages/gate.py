@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eval_tasks import records, registration
+from eval_tasks import binding, records, registration
 from eval_tasks.errors import FailureCode
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
@@ -31,7 +31,7 @@ def derive(project: Project, experiment: Experiment) -> tuple[Assembly, dict[str
     local, _ = read_local(experiment)
     assembly = assemble(project, found.design["overrides"], local)
     parts = assembly.parts(proof=found.design["corpus"]["proof"], accepted_shortfall=found.design["acceptedShortfall"])
-    return assembly, registration.design(project, parts)
+    return assembly, binding.design(project, parts)
 
 
 def digest(project: Project) -> list[str]:

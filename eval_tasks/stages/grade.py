@@ -13,8 +13,8 @@ from eval_tasks.corpus import Case
 from eval_tasks.errors import ExperimentStopped, FailureCode
 from eval_tasks.grading import grader
 from eval_tasks.grading.grader import Verdict
-from eval_tasks.paths import Experiment
 from eval_tasks.schedule import trial_of_name
+from eval_tasks.stages.completion import is_final
 from eval_tasks.stages.session import Session
 
 
@@ -32,7 +32,9 @@ def grade(session: Session, name: str) -> None:
     target = session.experiment.grade(name)
     if arm_run["failure"] is not None or (target.is_file() and is_final(records.read(target, "grade"))):
         return
-    session.require()
+    with session.alone:
+        session.require()
+        runtime = session.runtime
     submission = session.work.submissions / _task_call(arm_run)
     if not submission.is_dir():
         raise ExperimentStopped(
@@ -40,7 +42,7 @@ def grade(session: Session, name: str) -> None:
         )
     case = session.assembly.corpus.case(trial_of_name(name).case_id)
     _refuse_other_grader(case)
-    verdict = grader.grade(submission, case.grader, session.runtime)
+    verdict = grader.grade(submission, case.grader, runtime)
     # Once more, since the grade read the file after the first look; a verdict of another grader is none.
     _refuse_other_grader(case)
     records.write(target, "grade", _record(arm_run, verdict, case.grader_digest))
@@ -53,20 +55,6 @@ def _refuse_other_grader(case: Case) -> None:
         raise ExperimentStopped(
             f"source-drift: the grader of {case.id} has changed; restore it and run again", FailureCode.SOURCE_DRIFT
         )
-
-
-def is_done(experiment: Experiment, name: str) -> bool:
-    """Return whether a trial needs no grade any more: it has a final one, or its arm-run left nothing to grade."""
-    target = experiment.grade(name)
-    if target.is_file():
-        return is_final(records.read(target, "grade"))
-    arm_run = experiment.arm_run(name)
-    return arm_run.is_file() and records.read(arm_run, "arm-run")["failure"] is not None
-
-
-def is_final(value: dict[str, Any]) -> bool:
-    """Return whether a grade is a verdict on the submission rather than a fault of the grading."""
-    return bool(value["failure"] != FailureCode.GRADING_FAILED)
 
 
 def _task_call(arm_run: dict[str, Any]) -> Path:

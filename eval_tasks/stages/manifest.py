@@ -5,38 +5,10 @@ Must never look at anything but the schedule and the files that it names, so tha
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from eval_tasks import digests, records, registration
 from eval_tasks.errors import ExperimentStopped
-from eval_tasks.paths import Experiment, Project
-from eval_tasks.registration import Registration
-
-
-def scheduled_records(experiment: Experiment, found: Registration) -> list[Path]:
-    """Return the record of every scheduled outcome: of a trial its arm-run, and its grade if it was gradable."""
-    paths = []
-    for trial in found.trials:
-        paths.append(experiment.arm_run(trial.name))
-        if gradable(experiment, trial.name):
-            paths.append(experiment.grade(trial.name))
-    return paths + [experiment.probe(name) for name in found.probes]
-
-
-def gradable(experiment: Experiment, trial: str) -> bool:
-    """Return whether a trial's arm-run left a submission to grade."""
-    path = experiment.arm_run(trial)
-    return path.is_file() and records.read(path, "arm-run")["failure"] is None
-
-
-def missing_records(experiment: Experiment, found: Registration) -> list[Path]:
-    """Return the scheduled records that are not there yet."""
-    return [path for path in scheduled_records(experiment, found) if not path.is_file()]
-
-
-def is_complete(experiment: Experiment, found: Registration) -> bool:
-    """Return whether every scheduled outcome is recorded."""
-    return not missing_records(experiment, found)
+from eval_tasks.paths import Project
+from eval_tasks.stages import completion
 
 
 def manifest(project: Project) -> list[str]:
@@ -49,8 +21,8 @@ def manifest(project: Project) -> list[str]:
     """
     experiment = registration.require_current(project)
     found = registration.read(experiment)
-    paths = scheduled_records(experiment, found)
-    missing = missing_records(experiment, found)
+    paths = completion.scheduled_records(experiment, found)
+    missing = [path for path in paths if not path.is_file()]
     if missing:
         consent = "" if found.rehearsing else " --allow-real-provider"
         raise ExperimentStopped(

@@ -130,7 +130,7 @@ def _forecast(design: Record, pilot: Record | None) -> str:
     size, limits = planning.CallSize.of(design), design["limits"]
     calls = size.calls(cases_of(design))
     each = _seconds_per_call(pilot) or limits["expectedCallSeconds"]
-    seconds = calls * each
+    seconds = calls * each / design.get("jobs", 1)
     lines = [
         f"Forecast: at most {whole(calls)} calls ({whole(size.per_case)} a case and one a probe), about "
         f"{hours(seconds)} at {number(round(each, 1))} s a call"

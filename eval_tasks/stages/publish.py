@@ -15,7 +15,6 @@ from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
 from eval_tasks.registration import Registration
 from eval_tasks.stages import analyze as stage_analyze
-from eval_tasks.stages import manifest as stage_manifest
 from eval_tasks.stages import report as stage_report
 
 
@@ -58,9 +57,10 @@ def compute(project: Project, experiment: Experiment, found: Registration) -> di
         If a scheduled record is missing, damaged or of another registration.
     """
     trials = [trial.name for trial in found.trials]
-    gradable = [name for name in trials if stage_manifest.gradable(experiment, name)]
+    arm_runs = _load(found, "arm-run", ((name, experiment.arm_run(name)) for name in trials))
+    gradable = [name for name in trials if arm_runs[name]["failure"] is None]
     loaded = {
-        "arm_runs": _load(found, "arm-run", ((name, experiment.arm_run(name)) for name in trials)),
+        "arm_runs": arm_runs,
         "grades": _load(found, "grade", ((name, experiment.grade(name)) for name in gradable)),
         "probes": _load(found, "probe", ((name, experiment.probe(name)) for name in found.probes)),
     }

@@ -6,21 +6,20 @@ Must never remove a record, nor a submission or an install that an unfinished ex
 from __future__ import annotations
 
 from eval_tasks import files, records
-from eval_tasks.stages import manifest
-from eval_tasks.stages.grade import is_final
+from eval_tasks.stages import completion
 from eval_tasks.stages.session import Session
 
 
 def finish(session: Session) -> list[str]:
     """Remove installs and call folders once every outcome is recorded and every grade final."""
     experiment, found = session.experiment, session.registration
-    if not manifest.is_complete(experiment, found):
+    if not completion.is_complete(experiment, found):
         return []
-    grades = [path for path in manifest.scheduled_records(experiment, found) if path.parent.name == "grades"]
-    if not all(is_final(records.read(path, "grade")) for path in grades):
+    grades = [path for path in completion.scheduled_records(experiment, found) if path.parent.name == "grades"]
+    if not all(completion.is_final(records.read(path, "grade")) for path in grades):
         return ["some grades failed for reasons of this machine: mend it and run `doit run_eval` again, or --settle"]
     files.remove_tree(session.work.root)
-    return [f"every scheduled outcome of experiment {experiment.id} is recorded; run `doit report`"]
+    return [completion.said_when_closed(experiment)]
 
 
 def purge(session: Session) -> list[str]:

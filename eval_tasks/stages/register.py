@@ -6,6 +6,7 @@ Must never replace a registration: a changed design is refused, or becomes a new
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import subprocess
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import attempts, digests, records, registration, sandbox, schedule
+from eval_tasks import attempts, binding, digests, records, registration, sandbox, schedule
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
@@ -58,7 +59,7 @@ def register(project: Project, request: Request) -> list[str]:
     if assembly.settings.rehearsing:
         read_script(assembly)
     parts = assembly.parts(proof=check_corpus.require(project), accepted_shortfall=request.accept_shortfall)
-    design = registration.design(project, parts)
+    design = binding.design(project, parts)
     _refuse_login_without_box(design)
     forecast = _forecast(design)
     _refuse_shortfall(design, accepted=request.accept_shortfall)
@@ -105,7 +106,7 @@ def _forecast(design: Mapping[str, Any]) -> list[str]:
     return [
         f"{len(design['corpus']['cases'])} cases x {len(design['arms'])} arms x {design['repeats']} repeats"
         f" = {trials} trials, and {probes} probes",
-        f"at most {calls} calls (limit {design['limits']['calls']}); at {expected} s a call"
+        f"at most {calls} calls (limit {design['limits']['calls']}), {design['jobs']} at a time; at {expected} s a call"
         f" {seconds / 60:.0f} min (limit {design['limits']['deadlineSeconds'] / 60:.0f} min)",
     ]
 
@@ -115,7 +116,7 @@ def _worst_case(design: Mapping[str, Any]) -> tuple[int, int]:
     plan = design["schedule"]
     canaries = 0 if design["evidence"] == "rehearsal" else len(design["profiles"])
     calls = schedule.worst_case_calls(design["arms"], len(plan["trials"]), len(plan["probes"]), canaries)
-    return calls, calls * design["limits"]["expectedCallSeconds"]
+    return calls, math.ceil(calls / design["jobs"]) * design["limits"]["expectedCallSeconds"]
 
 
 def _refuse_login_without_box(design: Mapping[str, Any]) -> None:

@@ -13,11 +13,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 
 from eval_tasks import attempts, digests, files, journal, records, registration, sandbox
 from eval_tasks.agents import AGENTS
 from eval_tasks.agents.contract import Agent, Authentication, Backend, Executable, Reading
-from eval_tasks.errors import ExperimentStopped, FailureCode
+from eval_tasks.errors import ExperimentStopped, FailureCode, Halted
 from eval_tasks.grading.grader import Runtime
 from eval_tasks.installs import inventory
 from eval_tasks.journal import Journal
@@ -30,6 +31,7 @@ from eval_tasks.sandbox import AgentPlace
 from eval_tasks.stages import gate
 from eval_tasks.stages.assemble import Assembly, Local
 from eval_tasks.trials import lease
+from eval_tasks.trials.lanes import Lanes
 
 CONSENT = "--allow-real-provider"
 CANARY = "canary"
@@ -52,6 +54,10 @@ class Session:
     ----------
     consent
         Whether this command line holds `--allow-real-provider` itself.
+    lanes
+        What the threads that run trials side by side agree on.
+    alone
+        Held by the one of them that derives or checks what all share.
     """
 
     project: Project
@@ -63,6 +69,8 @@ class Session:
     consent: bool
     _exit: ExitStack
     _seen: Mapping[str, digests.Identity] = field(default_factory=dict)
+    lanes: Lanes = field(default_factory=Lanes)
+    alone: RLock = field(default_factory=RLock)
 
     @classmethod
     def open(cls, project: Project, *, consent: bool) -> Session:
@@ -142,8 +150,10 @@ class Session:
         ):
             if given is not None and given != registered:
                 raise ExperimentStopped(f"{flag} {given}: {registered} is registered; `doit register --new` changes it")
+        if executable is None:
+            return
         registered_place = self.local.executable or self.assembly.executable.native
-        if executable is not None and executable.resolve() != registered_place.resolve():
+        if executable.resolve() != registered_place.resolve():
             raise ExperimentStopped("--executable: another one is registered; `doit register --new` changes it")
 
     def require_consent(self) -> None:
@@ -345,17 +355,21 @@ class Session:
             If consent, the credential or room is missing, a bound source or an install has drifted, or the claim was
             made before.
         """
-        self.require_consent()
-        self.require()
-        with self.noting_a_stop():
-            self.require_credential()
-            self.require_room()
-            self.require_graders()
-        if kind != CANARY:
-            self._require_canaries(installs)
-        for install in sorted(installs):
-            self.verify_install(install)
-        self.journal.claim(key, kind)
+        self.lanes.wait_for_turn()
+        with self.alone:
+            self.lanes.wait_for_turn()
+            self.require_consent()
+            self.require()
+            with self.noting_a_stop():
+                self.require_credential()
+                self.require_room()
+                self.require_graders()
+            if kind != CANARY:
+                self._require_canaries(installs)
+            for install in sorted(installs):
+                self.verify_install(install)
+            self._derive_shared_parts()
+            self.journal.claim(key, kind)
         try:
             yield
         except OSError as error:
@@ -377,6 +391,12 @@ class Session:
                 f"no canary call has passed on install {min(missing)}: run `doit run_eval {CONSENT}`, which makes it"
             )
 
+    def _derive_shared_parts(self) -> None:
+        """Derive what every call uses before another lane can: a second model would be a second server."""
+        _ = self.executable, self.node, self.backend
+        if self.registration.rehearsing:
+            _ = self.model, self.script
+
     def settle(self, key: str, code: FailureCode | None, reading: Reading | None) -> None:
         """Settle a claim whose record is written, then stop the run if the code or the row of codes asks for it.
 
@@ -385,13 +405,20 @@ class Session:
         ExperimentStopped
             After a credential, quota or usage-limit failure, or too many infrastructure codes in a row.
         """
-        self.journal.settle(key, code)
+        with self.alone:
+            self.journal.settle(key, code)
+            self._stop_or_pause(code, reading)
+
+    def _stop_or_pause(self, code: FailureCode | None, reading: Reading | None) -> None:
         if code is FailureCode.AUTHENTICATION:
             self._stop(code, "the provider refused the credential: renew the login or the key")
         if code is FailureCode.ENVIRONMENT_DRIFT:
             self._stop(code, "environment-drift: a call changed its own copy of the install: see docs/isolation.md")
         if reading is not None and reading.stops_run:
             self._stop(code, f"the provider's quota or usage limit is reached: come back {_when(reading)}")
+        if reading is not None and reading.retry_after_seconds:
+            left = self.journal.seconds_left(self.registration.limits["deadlineSeconds"])
+            self.lanes.pause(min(reading.retry_after_seconds, max(0.0, left)))
         allowed = self.registration.limits["stopAfterInfrastructure"]
         if code is not None and self.journal.infrastructure_in_a_row() >= allowed:
             self._stop(
@@ -399,6 +426,8 @@ class Session:
             )
 
     def _stop(self, code: FailureCode | None, why: str) -> None:
+        if not self.lanes.halt():
+            raise Halted
         self.journal.stop(code)
         raise ExperimentStopped(
             f"{why}, then run `doit run_eval` again; nothing is recorded for what has not run"

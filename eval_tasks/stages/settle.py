@@ -10,7 +10,7 @@ from pathlib import Path
 from eval_tasks import files, records
 from eval_tasks.errors import FailureCode
 from eval_tasks.stages import recover
-from eval_tasks.stages.grade import is_final
+from eval_tasks.stages.completion import is_final
 from eval_tasks.stages.session import Session
 
 

@@ -38,14 +38,6 @@ def status(project: Project) -> dict[str, Any]:
     }
 
 
-def progress(experiment: Experiment, found: Registration, name: str) -> list[str]:
-    """Return the line that says that one more outcome is recorded."""
-    targets = [experiment.arm_run(trial.name) for trial in found.trials]
-    targets += [experiment.probe(probe) for probe in found.probes]
-    done = sum(target.is_file() for target in targets)
-    return [f"[{done}/{len(targets)}] {name}"]
-
-
 def _codes(experiment: Experiment, found: Registration, done: list[str]) -> dict[str, int]:
     """Count the failure codes of arm-runs over all arms together; what a grader found is not among them."""
     codes = [records.read(experiment.arm_run(name), "arm-run")["failure"] for name in done]

@@ -17,7 +17,7 @@ from eval_tasks.errors import ExperimentStopped
 from eval_tasks.journal import Journal
 from eval_tasks.paths import Experiment, Project
 from eval_tasks.registration import Registration
-from eval_tasks.stages import gate, manifest, publish
+from eval_tasks.stages import completion, gate, publish
 from eval_tasks.stages import report as stage_report
 from eval_tasks.stages.session import CANARY
 
@@ -81,9 +81,10 @@ def _bound(project: Project, experiment: Experiment, found: Registration) -> Ite
 
 
 def _records(experiment: Experiment, found: Registration) -> Iterator[Line]:
-    missing = manifest.missing_records(experiment, found)
+    scheduled = completion.scheduled_records(experiment, found)
+    missing = [path for path in scheduled if not path.is_file()]
     yield _compare("every scheduled outcome has its record", [], missing, f"{len(missing)} are missing")
-    present = [path for path in manifest.scheduled_records(experiment, found) if path.is_file()]
+    present = [path for path in scheduled if path.is_file()]
     broken = [f"{path.parent.name}/{path.name}" for path in present if not _is_ours(path, found)]
     yield _compare("records fit their schemas and this registration", [], broken, ", ".join(broken[:3]))
     strange = sorted(set(_record_files(experiment)) - set(present))
