@@ -62,9 +62,12 @@ def _experiment() -> Experiment | None:
 
 @cache
 def _schedule() -> tuple[list[Trial], list[str]]:
-    """Return the registered trials and probes; the schema's check is left to the stages."""
+    """Return the registered trials and probes, or none for a command that can't come to them: they may be thousands.
+
+    The schema's check is left to the stages.
+    """
     found = actions.registered()[1]
-    return ([], []) if found is None else (found.trials, found.probes)
+    return ([], []) if found is None or options.only_reads(sys.argv) else (found.trials, found.probes)
 
 
 def _jobs() -> int:
