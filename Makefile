@@ -22,7 +22,7 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/doit toolchain
-	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks
 
 # Kills the evaluator at every named point and at a hundred random ones, then plays every fault.
 chaos: .venv/ready

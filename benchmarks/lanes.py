@@ -43,7 +43,7 @@ def measure(latency: float) -> dict[str, Any]:
 
 def _run(jobs: int, latency: float) -> tuple[float, Any]:
     chosen = [key for key, case in places.cases().items() if not case["skill"]][:JOBS]
-    with tempfile.TemporaryDirectory(dir=measuring.RESULTS.parent) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         lab = Laboratory(Path(folder) / "p", cases=chosen, probes=[places.silent_probe()])
         try:
             lab.settings(jobs=jobs, library=places.give_small_library(lab.root), rehearsal={"default": "nop"})

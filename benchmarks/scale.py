@@ -47,7 +47,7 @@ def main() -> int:
 
 def measure(size: int) -> dict[str, Any]:
     """Return what each command costs with so many cases, the first run per trial included."""
-    with tempfile.TemporaryDirectory(dir=measuring.RESULTS.parent) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         lab = Laboratory(Path(folder) / "p", cases=[places.silent_case()], probes=[places.silent_probe()])
         try:
             lab.settings(library=places.give_small_library(lab.root), jobs=JOBS, rehearsal={"default": "nop"})

@@ -14,7 +14,8 @@ from typing import Any
 from eval_tasks import deferred, progress, records, registration
 from eval_tasks.boundary import Lines, action, outside
 from eval_tasks.errors import ExperimentStopped
-from eval_tasks.paths import Project
+from eval_tasks.paths import Experiment, Project
+from eval_tasks.registration import Registration
 
 with deferred.below("eval_tasks.stages"):
     from eval_tasks.stages import canary as stage_canary
@@ -81,8 +82,15 @@ def _close(session: stage_session.Session) -> None:
 @cache
 def is_closed() -> bool:
     """Return whether the current experiment had nothing left to do when this command began."""
+    experiment, found = registered()
+    return experiment is not None and found is not None and completion.is_closed(experiment, found)
+
+
+@cache
+def registered() -> tuple[Experiment, Registration] | tuple[None, None]:
+    """Return the experiment that was the current one when this command began, with its registration as it is read."""
     experiment = registration.current(project())
-    return experiment is not None and completion.is_closed(experiment, registration.unchecked(experiment))
+    return (None, None) if experiment is None else (experiment, registration.unchecked(experiment))
 
 
 @action
@@ -169,7 +177,9 @@ def prepare(install: str) -> Lines:
 @action
 def canary() -> Lines:
     """Make one small call on each install of a real provider."""
-    return stage_canary.canary(_session())
+    session = _session()
+    with session.lanes.work():
+        return stage_canary.canary(session)
 
 
 @action

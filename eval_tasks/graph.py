@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from eval_tasks import actions, arms, boundary, deferred, digests, options, registration, schedule
+from eval_tasks import actions, arms, boundary, deferred, digests, options, schedule
 from eval_tasks.paths import PACKAGE, Experiment, Project
 from eval_tasks.schedule import Lane, Trial
 
@@ -58,26 +58,24 @@ def _relative(project: Project, path: Path) -> str:
     return os.path.relpath(path, project.root)
 
 
-@cache
 def _experiment() -> Experiment | None:
-    return registration.current(actions.project())
+    return actions.registered()[0]
 
 
 @cache
 def _schedule() -> tuple[list[Trial], list[str]]:
-    """Return the registered trials and probes; the schema's check is left to the stages."""
-    experiment = _experiment()
-    if experiment is None:
-        return [], []
-    found = registration.unchecked(experiment)
-    return found.trials, found.probes
+    """Return the registered trials and probes, or none for a command that can't come to them: they may be thousands.
+
+    The schema's check is left to the stages.
+    """
+    found = actions.registered()[1]
+    return ([], []) if found is None or options.only_reads(sys.argv) else (found.trials, found.probes)
 
 
-@cache
 def _jobs() -> int:
     """Return how many calls may run at once, as registered."""
-    experiment = _experiment()
-    return 1 if experiment is None else registration.unchecked(experiment).jobs
+    found = actions.registered()[1]
+    return 1 if found is None else found.jobs
 
 
 def _in_lanes() -> bool:

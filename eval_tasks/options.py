@@ -75,6 +75,22 @@ COMMANDS: Mapping[str, list[Option]] = {
 }
 
 
+_READING = frozenset({"analyze", "compare", "manifest", "plan", "report", "status", "verify"})
+"""Commands that only read records, whatever else they are given."""
+
+
+def only_reads(arguments: Sequence[str]) -> bool:
+    """Return whether a command line of doit asks for nothing but these commands, so that no outcome need be a task.
+
+    >>> only_reads(["doit"]), only_reads(["doit", "report"]), only_reads(["doit", "report", "run_eval"])
+    (True, True, False)
+    >>> only_reads(["doit", "run", "report"]), only_reads(["-c"])
+    (False, False)
+    """
+    is_doit = bool(arguments) and PurePath(arguments[0]).name in _DOIT
+    return is_doit and all(name in _READING for name in arguments[1:] if name != "--json")
+
+
 def check(arguments: Sequence[str]) -> None:
     """End the process with one line and exit status 1 if a command got an option that it does not have.
 

@@ -310,3 +310,25 @@ def test_the_flow_file_holds_no_logic_but_one_loop_and_the_choice_to_settle() ->
         if isinstance(node, ast.FunctionDef):
             choices = [each for each in ast.walk(node) if isinstance(each, ast.If | ast.For | ast.While | ast.Try)]
             assert len(choices) <= allowed.get(node.name, 0), node.name
+
+
+def test_a_command_that_only_reads_makes_no_task_of_an_outcome_and_every_other_does(tmp_path: Path) -> None:
+    project = small_project.make(tmp_path / "p")
+    small_project.retain(project, small_project.registered(project))
+    program = (
+        "import sys; sys.argv = ['doit', *sys.argv[1:]]; import dodo;"
+        "print(sum(1 for _ in dodo.task_arm_run()), sum(1 for _ in dodo.task_probe()), len(dodo.graph.outcomes()))"
+    )
+    counts = {
+        command: run(project.root, "-c", program, *command.split()).stdout.split()
+        for command in ("report", "status --json", "run_eval", "list", "report run_eval", "run report")
+    }
+    none, every = ["0", "0", "2"], ["6", "2", "16"]
+    assert counts == {
+        "report": none,
+        "status --json": none,
+        "run_eval": every,
+        "list": every,
+        "report run_eval": every,
+        "run report": every,
+    }

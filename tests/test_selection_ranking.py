@@ -4,7 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from eval_tasks import digests
 from eval_tasks.library import Library, Skill
 from eval_tasks.selection import ranking
 from eval_tasks.selection.ranking import Ranking
@@ -94,3 +97,51 @@ def test_an_index_is_kept_for_equal_libraries_and_built_anew_for_changed_ones() 
     changed = replace(BAKING.skills["bread-baking"], files={"SKILL.md": "other"}, description="Icing.")
     assert ranking.over(again) is ranking.over(BAKING)
     assert found(library_of(*list(BAKING.skills.values())[1:], changed), "icing")[0] == "bread-baking"
+
+
+# What asks the index needs neither bm25s nor numpy, and must not differ from them
+
+
+WORDS = st.sampled_from(
+    ["icing", "Loaves", "C++", "f#", "the", "12", "dusty", "oven's", "proving", "naïve", "_x", "zebra"]
+)
+
+
+@given(words=st.lists(WORDS, max_size=12), glue=st.sampled_from([" ", ", ", "/", "\n"]))
+def test_a_prompts_words_are_those_that_bm25s_makes_of_it(words: list[str], glue: str) -> None:
+    text = glue.join(words)
+    index = ranking.over(BAKING)
+    known = index._columns.keys()
+    assert index._words(text) & known == set(ranking._tokens([text])[0]) & known
+
+
+def test_a_score_is_the_one_of_bm25s() -> None:
+    texts = [ranking.document(skill) for skill in BAKING.skills.values()]
+    own = ranking._bm25().BM25()
+    own.index(ranking._tokens(texts), show_progress=False)
+    asked = "firmware of dusty ovens, icing and loaves"
+    words = sorted(set(ranking._tokens([asked])[0]) & own.vocab_dict.keys())
+    index = ranking.over(BAKING)
+    wanted = {key: score for key, score in zip(BAKING.skills, own.get_scores(words).tolist(), strict=True) if score > 0}
+    assert {hit.id: hit.score * index.value["unit"] for hit in index.search(asked)} == pytest.approx(wanted, rel=1e-6)
+
+
+def test_an_index_on_disk_gives_the_same_hits_and_a_damaged_one_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests.CACHE, "folder", tmp_path)
+    asked = "firmware of dusty ovens, icing and loaves"
+    ranking._built.cache_clear()
+    first = ranking.over(BAKING).search(asked)
+    (kept,) = tmp_path.glob("ranking-*")
+    ranking._built.cache_clear()
+    monkeypatch.setattr(ranking, "_bm25", lambda: pytest.fail("built again"))
+    assert ranking.over(BAKING).search(asked) == first
+    monkeypatch.undo()
+    monkeypatch.setattr(digests.CACHE, "folder", tmp_path)
+    written = kept.read_bytes()
+    kept.write_bytes(written.replace(b'"bread-baking"', b'"bread-faking"'))
+    ranking._built.cache_clear()
+    assert ranking.over(BAKING).search(asked) == first
+    assert kept.read_bytes() == written
+    ranking._built.cache_clear()

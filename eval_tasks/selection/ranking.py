@@ -5,12 +5,19 @@ Owns the index and must never decide anything: thresholds, policy and citations 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import importlib.metadata
+import json
+import re
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
+from pathlib import Path
 from typing import Any
 
+from eval_tasks import digests, records
 from eval_tasks.library import Library, Skill
 
 NAME_WEIGHT = 2
@@ -18,6 +25,9 @@ NAME_WEIGHT = 2
 
 TOKEN = r"(?u)\b(?!\d+\b)\w\w+\b|\b\w[+#]+"
 """Words of two characters and more and names such as C++ and F#; no bare numbers, which match by accident only."""
+
+
+_STOP_WORDS = "en_plus"
 
 
 @dataclass(frozen=True)
@@ -35,28 +45,67 @@ class Hit:
 
 
 class Ranking:
-    """An index over some texts, each by the id of its skill."""
+    """An index over some texts, each by the id of its skill.
+
+    bm25s builds it. Whoever only asks it needs neither bm25s nor numpy, which take longer to import than a query and
+    the library together.
+    """
 
     def __init__(self, documents: Sequence[tuple[str, str]]) -> None:
-        self._ids = [skill_id for skill_id, _ in documents]
         tokens = _tokens([text for _, text in documents])
-        self._vocabulary = {token for document in tokens for token in document}
-        self._unit = _rare_word(len(documents))
-        self._index = _bm25().BM25() if self._vocabulary else None
-        if self._index is not None:
-            self._index.index(tokens, show_progress=False)
+        numbers, scores, begins, words = _postings(tokens) if any(tokens) else ([], [], [0], [])
+        self._take(
+            {
+                "ids": [skill_id for skill_id, _ in documents],
+                "unit": _rare_word(len(documents)),
+                "stopWords": sorted(_stop_words()),
+                "words": words,
+                "begins": begins,
+                "numbers": _packed("i", numbers),
+                "scores": _packed("f", scores),
+            }
+        )
+
+    @classmethod
+    def of_value(cls, value: Mapping[str, Any]) -> Ranking:
+        """Return the index that a JSON value holds."""
+        found = cls.__new__(cls)
+        found._take(value)
+        return found
+
+    def _take(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+        """The index as a JSON value."""
+        self._stop_words = frozenset(value["stopWords"])
+        self._columns = {word: column for column, word in enumerate(value["words"])}
+        self._numbers, self._scores = _unpacked("i", value["numbers"]), _unpacked("f", value["scores"])
 
     def search(self, text: str) -> list[Hit]:
         """Return every skill that shares a word with a text, best first; ties by id.
 
         A word counts once, however often the text has it: a long prompt repeats its subject without meaning it more.
         """
-        words = sorted(set(_tokens([text])[0]) & self._vocabulary)
-        if self._index is None or not words:
-            return []
-        scores = self._index.get_scores(words)
-        hits = [Hit(skill_id, float(score) / self._unit) for skill_id, score in zip(self._ids, scores, strict=True)]
-        return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.id))
+        sums: dict[int, float] = {}
+        for word in sorted(self._words(text) & self._columns.keys()):
+            first, end = self.value["begins"][self._columns[word] :][:2]
+            for number, score in zip(self._numbers[first:end], self._scores[first:end], strict=True):
+                sums[number] = sums.get(number, 0.0) + score
+        ids, unit = self.value["ids"], self.value["unit"]
+        hits = [Hit(ids[number], score / unit) for number, score in sums.items() if score > 0]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
+    def _words(self, text: str) -> set[str]:
+        """Return the words of a text as the documents' were made: in lower case, no stop words, stems."""
+        found = {word for word in re.findall(TOKEN, text.lower()) if word not in self._stop_words}
+        return set(_stemmer().stemWords(sorted(found)))
+
+
+def _packed(kind: str, values: Sequence[float]) -> str:
+    return base64.b64encode(array(kind, values).tobytes()).decode("ascii")
+
+
+def _unpacked(kind: str, text: str) -> array[Any]:
+    return array(kind, base64.b64decode(text))
 
 
 def over(library: Library) -> Ranking:
@@ -83,7 +132,34 @@ class _Source:
 
 @lru_cache(maxsize=2)
 def _built(source: _Source) -> Ranking:
-    return Ranking([(skill.id, document(skill)) for skill in source.library.skills.values()])
+    """Return the index of a library, from disk if this machine has built it before; a damaged one is built again."""
+    kept = _kept(source)
+    found = None if kept is None else _read(kept)
+    if found is not None:
+        return found
+    built = Ranking([(skill.id, document(skill)) for skill in source.library.skills.values()])
+    if kept is not None:
+        content = records.canonical(built.value)
+        records.write_bytes(kept, digests.of_bytes(content).encode("ascii") + b"\n" + content)
+    return built
+
+
+def _kept(source: _Source) -> Path | None:
+    """Return where an index lies: under the digest of all that it is made from, beside the digests of large files."""
+    if digests.CACHE.folder is None:
+        return None
+    versions = {name: importlib.metadata.version(name) for name in ("bm25s", "pystemmer", "numpy")}
+    made_by = digests.of_file(Path(__file__))
+    return digests.CACHE.folder / f"ranking-{digests.of_value([source.digest, versions, made_by])}"
+
+
+def _read(kept: Path) -> Ranking | None:
+    """Read an index whose bytes are those that were written, or None."""
+    try:
+        digest, _, content = kept.read_bytes().partition(b"\n")
+    except FileNotFoundError:
+        return None
+    return Ranking.of_value(json.loads(content)) if digest == digests.of_bytes(content).encode("ascii") else None
 
 
 def _rare_word(count: int) -> float:
@@ -91,11 +167,26 @@ def _rare_word(count: int) -> float:
     return log(1 + (count - 0.5) / 1.5)
 
 
+def _postings(tokens: list[list[str]]) -> tuple[list[int], list[float], list[int], list[str]]:
+    """Return the documents that have each word, what it adds to their scores, where a word begins, and the words."""
+    index = _bm25().BM25()
+    index.index(tokens, show_progress=False)
+    numbers, scores, begins = (index.scores[name].tolist() for name in ("indices", "data", "indptr"))
+    words = {column: word for word, column in index.vocab_dict.items()}
+    # The empty word, which bm25s adds, has no column.
+    return numbers, scores, begins, [words[column] for column in range(len(begins) - 1)]
+
+
 def _tokens(texts: list[str]) -> list[list[str]]:
     """Split texts into lower-case stems without stop words."""
     found: list[list[str]] = _bm25().tokenize(
-        texts, token_pattern=TOKEN, stopwords="en_plus", stemmer=_stemmer(), return_ids=False, show_progress=False
+        texts, token_pattern=TOKEN, stopwords=_STOP_WORDS, stemmer=_stemmer(), return_ids=False, show_progress=False
     )
+    return found
+
+
+def _stop_words() -> tuple[str, ...]:
+    found: tuple[str, ...] = _bm25().tokenization._infer_stopwords(_STOP_WORDS)
     return found
 
 

@@ -71,29 +71,31 @@ def said_when_closed(experiment: Experiment) -> str:
 
 
 def _nothing_to_do(experiment: Experiment, found: Registration) -> bool:
-    probes, grades = _names_beside(experiment.probe("x")), _names_beside(experiment.grade("x"))
-    if not {experiment.probe(name).name for name in found.probes} <= probes:
+    # Names rather than paths, of which every command would make hundreds.
+    arm_runs, grades, probes = (
+        path.parent for path in (experiment.arm_run("x"), experiment.grade("x"), experiment.probe("x"))
+    )
+    trials = [f"{trial.name}.json" for trial in found.trials]
+    graded = _names_in(grades)
+    if not ({*trials} <= _names_in(arm_runs) and {f"{name}.json" for name in found.probes} <= _names_in(probes)):
         return False
-    for trial in found.trials:
-        grade = experiment.grade(trial.name)
-        if grade.name in grades:
-            if not is_final(_quick(grade)):
-                return False
-        elif _quick(experiment.arm_run(trial.name))["failure"] is None:
-            return False
-    return {experiment.arm_run(trial.name).name for trial in found.trials} <= _names_beside(experiment.arm_run("x"))
+    return all(
+        is_final(_quick(grades / name)) if name in graded else _quick(arm_runs / name)["failure"] is not None
+        for name in trials
+    )
 
 
 def _nothing_open(experiment: Experiment, found: Registration) -> bool:
     if os.path.exists(_quick(experiment.local)["workRoot"]):
         return False
     with Journal(experiment.journal, found.digest) as journal:
-        totals = journal.totals()
-    return totals.settled == totals.claims == len(found.trials) + len(found.probes)
+        claims = journal.claims()
+    scheduled = {*(trial.name for trial in found.trials), *(f"probe:{name}" for name in found.probes)}
+    return scheduled <= claims.keys() and all(claim.settled for claim in claims.values())
 
 
-def _names_beside(path: Path) -> set[str]:
-    return set(os.listdir(path.parent)) if path.parent.is_dir() else set()
+def _names_in(folder: Path) -> set[str]:
+    return set(os.listdir(folder)) if folder.is_dir() else set()
 
 
 def _quick(path: Path) -> Any:
