@@ -36,7 +36,7 @@ module.exports = async ({ subject, assert }) => {
       const selected = [];
       const matches = (row, where) => Object.entries(where).every(([name, value]) => row[name] === value);
       const check = (table, names) => {
-        const strange = names.filter((name) => !columns.has(name)).concat(table.replace(/^users$/, '') || []);
+        const strange = names.filter((name) => !columns.has(name)).concat(table === 'users' ? [] : [`in ${table}`]);
         if (strange.length) throw Object.assign(new Error(`unknown column ${strange}`), { code: 'ER_BAD_FIELD' });
       };
       const db = {

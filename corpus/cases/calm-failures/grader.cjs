@@ -83,7 +83,8 @@ module.exports = async ({ subject, assert }) => {
       try {
         return { id: await load('./src/mailer.js').deliver(mail, transport, timing), sent };
       } catch (error) {
-        return { name: error && error.name, fields: ((error && error.details) || []).map((each) => each.field), sent };
+        const { name, message, details } = Object(error);
+        return { name, message, fields: (details || []).map((each) => each.field), sent };
       }
     }, mail, refusals);
 
@@ -141,13 +142,14 @@ module.exports = async ({ subject, assert }) => {
     'a service in trouble is asked again');
 
   assert.deepStrictEqual(
-    [await deliver({ to: 'a@exmaple.org', text: 'hi' }, [550, 550, 550]), await deliver({ to: 'nobody', text: '' }, [500, 500])],
+    [await deliver({ to: 'a@exmaple.org', text: 'hi' }, [550, 550, 550]), await deliver({ to: 'nobody', text: '' }, [500, 500])]
+      .map(({ message: ofTheirOwn, ...refusal }) => refusal),
     [{ name: 'ValidationError', fields: ['to'], sent: ['a@exmaple.org'] },
       { name: 'ValidationError', fields: ['to'], sent: ['nobody'] }],
     'a mistyped address is offered once');
   assert.deepStrictEqual([await deliver({ to: 'b@example.org', text: 'hi' }, [450, 421]), await deliver({ to: 'c@example.org',
     text: '' }, [450, 450, 451])],
     [{ id: 'id 3', sent: ['b@example.org', 'b@example.org', 'b@example.org'] },
-      { name: 'UpstreamError', fields: [], sent: ['c@example.org', 'c@example.org', 'c@example.org'] }],
+      { name: 'UpstreamError', message: 'The mail service does not answer', fields: [], sent: ['c@example.org', 'c@example.org', 'c@example.org'] }],
     'a busy mail server is asked again');
 };

@@ -31,6 +31,8 @@ module.exports = async ({ subject, assert }) => {
   // After the calm visitors on purpose: what they got must not stick.
   const usual = await each(KINDS, { reducedMotion: false, deviceMemory: 8, hardwareConcurrency: 8 });
   assert.deepStrictEqual(MOVING.filter((_, index) => moved(usual[index].initial).length === 0), [], 'others still see it come from elsewhere');
+  const jump = (state) => ['scale', 'scaleX', 'scaleY'].filter((key) => Math.abs((Object(state)[key] ?? 1) - 1) > 0.25);
+  assert.deepStrictEqual([jump(usual[0].initial), jump(usual[0].exit)], [[], []], 'a modal grows and shrinks a little only');
   assert.deepStrictEqual(usual.map(fade), KINDS.map(() => [0, 1, 0]), 'others see the fade as well');
   assert.deepStrictEqual(usual.flatMap(layout), [], 'only opacity and transforms change');
 

@@ -111,6 +111,10 @@ module.exports = async ({ subject, assert }) => {
       (await money([sub('s1', '2031-02-01')], [charge('a', 's1', 2400)], { says: 'does-not-work', charge: 'a' })).refunds],
     [{ bucket: 'product', gap: 'product', steps: ['note', 'reply', 'file-gap'] }, []], 'no confirmed outage, no money');
 
+  assert.deepStrictEqual(
+    (await decide([sub('s1', '2031-02-01', { members: ['m1', 'm2'] })], [charge('a', 's1', 2400)], { says: 'cannot-cancel' })).steps,
+    ['verify-contract', 'offer-portal', 'note', 'reply'], 'what two people use is not simply one person');
+
   const { note } = await decide([sub('s1', '2031-02-01'), sub('s2', '2031-02-02')], [charge('a', 's2', 900)], twice);
   const holds = (text) => String(note).includes(text);
   assert.deepStrictEqual(

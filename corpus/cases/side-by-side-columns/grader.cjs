@@ -57,6 +57,9 @@ class Site {
       if (condition.differsFrom) return cell !== row.cells[condition.differsFrom];
       return condition.is === 'null' ? cell === null : cell !== null;
     };
+    for (const { is, differsFrom } of list(statement.where).map(Object)) {
+      if (is !== 'null' && is !== 'not-null' && !this.columns.has(differsFrom)) this.report('refused', 'unknown condition');
+    }
     // Twice what all rows need: whoever is still finding some then finds them for ever.
     const enough = 2 * Math.ceil(this.rows.length / Math.max(1, Number(statement.limit) || 1)) + 20;
     let held = 0;

@@ -49,6 +49,10 @@ module.exports = async ({ subject, assert }) => {
     'pipelines are out unless the programme takes them');
   assert.deepStrictEqual(await words([{ entries: ['ci'] }, { entries: ['cli', 'ci'] }, { entries: ['cli'] }], { pipelines: true }),
     ['CWE-89', 'CWE-89', 'not-reachable'], 'a pipeline in scope is reachable');
+  const [beside, named] = await words([{ entries: ['ci', 'cli'] }, { entries: ['local', 'ci'] }]);
+  const dropped = ['out-of-scope', 'not-reachable'];
+  assert.deepStrictEqual([dropped.includes(beside), dropped.includes(named)], [true, true],
+    'our own tools beside a pipeline are no other way in');
   assert.deepStrictEqual(await words([{ advisory: 'CVE-2031-7' }, { advisory: 'TICKET-12', rule: 'ssrf' }, {}]),
     ['duplicate', 'duplicate', 'CWE-89'], 'what an advisory or ticket describes is known');
   assert.deepStrictEqual(
@@ -57,8 +61,8 @@ module.exports = async ({ subject, assert }) => {
     ['CWE-89', 'CWE-89', 'duplicate', 'CWE-918', 'CWE-89'], 'the same rule at the same place counts once');
   assert.deepStrictEqual(
     await words(paths('packages/api/__tests__/find.js', 'examples/quick/server.js', 'src/demo/app.js', 'tests/a.js',
-      'src/cart.test.js', 'fixtures/b.js')),
-    ['sample-code', 'sample-code', 'sample-code', 'sample-code', 'sample-code', 'sample-code'], 'sample code in all its folders');
+      'src/cart.test.js', 'fixtures/b.js', 'demos/shop/c.js', 'src/example/d.js', 'lib/fixture/e.js')),
+    Array(9).fill('sample-code'), 'sample code in all its folders');
   assert.deepStrictEqual(
     await words(paths('src/latest/proxy.js', 'src/contest.js', 'src/testimonials/list.js', 'src/democracy/vote.js',
       'lib/attestation.js')),

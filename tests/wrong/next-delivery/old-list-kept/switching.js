@@ -17,7 +17,7 @@ class Supplier {
   inspect(good) {
     this.lots += 1;
     this.streak = good ? this.streak + 1 : 0;
-    if (!good) this.bad.push(this.lots);
+    if (!good && this.level === 'normal') this.bad.push(this.lots);
     switch (this.level) {
       case 'tightened':
         if (this.streak === relax.acceptedInARow) this.switchTo('normal');
@@ -43,6 +43,7 @@ function walk(events, onLot = () => {}) {
       supplier.inspect(event.result === 'accepted');
     } else if (event.traced) {
       supplier.switchTo('tightened');
+      supplier.bad = [];
     }
   }
   return suppliers;

@@ -13,13 +13,13 @@ function acceptedInARow(results) {
   return results.length - 1 - results.lastIndexOf('rejected');
 }
 
-function afterLot({ level, results: before }, result) {
+function afterLot({ level, results: before, lotsSoFar }, result) {
   const results = [...before, result];
   const run = acceptedInARow(results);
   if (level === 'reduced') return result === 'rejected' ? enter('normal') : { level, results };
   if (level === 'tightened') return run >= plan.relax.acceptedInARow ? enter('normal') : { level, results };
   const rejected = results.slice(-plan.tighten.of).filter((found) => found === 'rejected').length;
-  if (rejected >= plan.tighten.rejected && results.length >= plan.tighten.of) return enter('tightened');
+  if (rejected >= plan.tighten.rejected && lotsSoFar >= plan.tighten.of) return enter('tightened');
   return run >= plan.reduce.acceptedInARow ? enter('reduced') : { level, results };
 }
 
@@ -35,7 +35,8 @@ function run(events) {
     const { supplier, lot } = event;
     const state = states.get(supplier) || start(supplier);
     if (event.type === 'lot') lots.push({ supplier, lot, level: state.level });
-    states.set(supplier, after(state, event));
+    const lotsSoFar = (state.lotsSoFar || 0) + (event.type === 'lot' ? 1 : 0);
+    states.set(supplier, { ...after({ ...state, lotsSoFar }, event), lotsSoFar });
   }
   return { states, lots };
 }
