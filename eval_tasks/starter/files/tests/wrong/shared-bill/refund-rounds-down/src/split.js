@@ -5,13 +5,13 @@ function split(cents, shares) {
   const total = shares.reduce((sum, share) => sum + share, 0);
   if (!(total > 0)) throw new RangeError('There is no share to split by');
   const amount = cents;
-  const parts = shares.map((share, index) => ({
-    index,
+  const parts = shares.map((share) => ({
     lost: (((amount * share) % total) + total) % total,
     paid: Math.floor((amount * share) / total),
   }));
   const missing = amount - parts.reduce((sum, part) => sum + part.paid, 0);
-  const first = [...parts].sort((a, b) => b.lost - a.lost || a.index - b.index);
+  // Sorting keeps the order of those who lost the same.
+  const first = [...parts].sort((a, b) => b.lost - a.lost);
   for (const part of first.slice(0, missing)) part.paid += 1;
   return parts.map((part) => part.paid);
 }

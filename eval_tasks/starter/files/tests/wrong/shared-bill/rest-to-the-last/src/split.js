@@ -6,8 +6,7 @@ function split(cents, shares) {
   if (!(total > 0)) throw new RangeError('There is no share to split by');
   const sign = cents < 0 ? -1 : 1;
   const amount = Math.abs(cents);
-  const parts = shares.map((share, index) => ({
-    index,
+  const parts = shares.map((share) => ({
     lost: (amount * share) % total,
     paid: Math.floor((amount * share) / total),
   }));
