@@ -98,6 +98,12 @@ def test_the_site_shows_every_document_once() -> None:
     assert [page for page in shown if page != "index.md" and f"]({page})" not in index] == []
 
 
+def test_no_page_of_the_site_links_outside_it() -> None:
+    pages = {path.name: path.read_text("utf-8") for path in (REPOSITORY / "docs").glob("*.md")}
+    links = [(name, match[1]) for name, text in pages.items() for match in _LINK.finditer(text)]
+    assert [(name, link) for name, link in links if link.startswith("..")] == []
+
+
 def test_only_the_workflow_that_a_person_starts_may_pay() -> None:
     paying = [path.name for path in WORKFLOWS if "--allow-real-provider" in path.read_text("utf-8")]
     assert paying == ["evaluate.yml"]
