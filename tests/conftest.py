@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.laboratory import Laboratory
 
@@ -39,9 +40,14 @@ SPREAD = (
 """Modules whose tests share no costly fixture; the others stay together on one worker."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a module on one worker where they share what it takes long to make."""
-    for item in items:
-        if item.path.stem not in SPREAD:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+class BySharedFixtures(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives a module to one worker whole, except where its tests share nothing that takes long to make."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.split("::")[0]
+        return nodeid if Path(module).stem in SPREAD else module
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BySharedFixtures:
+    """Choose how the workers get their tests; xdist's own groups have no effect with this pytest."""
+    return BySharedFixtures(config, log)

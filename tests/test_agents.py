@@ -31,7 +31,9 @@ PREDICTED = {
     (CASES[1], "auto-lean"): True,
 }
 NAMED_BESIDE_THE_AGENTS = {
+    "eval_tasks/__main__.py",  # Which agent `init` takes unless it is told.
     "eval_tasks/files.py",  # What a killed sandbox of Codex leaves in a workspace.
+    "eval_tasks/starter/project.py",  # Which model `init` takes unless it is told.
     "eval_tasks/rehearsal/responses.py",  # A header of Codex's requests.
     "eval_tasks/trials/lease.py",  # Logins, which only Codex is lent.
 }

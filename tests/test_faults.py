@@ -223,6 +223,23 @@ def test_what_never_ends_is_ended_by_the_limit_of_its_call_within_a_second(labor
         assert run["call"]["elapsedMs"] < 5_000 + 500
 
 
+FEW_AFTER_THE_GRADERS = f"""
+import sys
+from pathlib import Path
+from doit.doit_cmd import DoitMain
+from eval_tasks.stages.session import Session
+
+whole = Session.require_graders
+def then_few(session):
+    whole(session)
+    Path("/proc/sys/user/max_user_namespaces").write_text("{namespaces.FEW}", "ascii")
+
+Session.require_graders = then_few
+sys.exit(DoitMain().run(sys.argv[1:]))
+"""
+"""Takes the namespaces away once the graders were seen to be shut in: the agent's own sandbox is what can't start."""
+
+
 @pytest.mark.parametrize("version", ["0.155.1"] if QUICK else ["0.155.1", "0.154.0"])
 def test_an_agent_whose_own_sandbox_cannot_start_is_no_wrong_answer(laboratory, version):
     lab = laboratory(cases=[NONE], probes=[places.silent_probe()], rehearsal={"default": faults.DEAD.name})
@@ -230,9 +247,8 @@ def test_an_agent_whose_own_sandbox_cannot_start_is_no_wrong_answer(laboratory, 
     lab.limits(stopAfterInfrastructure=1000)
     lab.ok("register", "--agent-version", version)
     lab.ok("prepare")
-    few = [sys.executable, namespaces.__file__, str(namespaces.FEW)]
     ran = subprocess.run(
-        [*few, sys.executable, "-m", "doit", "run_eval"],
+        [sys.executable, namespaces.__file__, "100", sys.executable, "-c", FEW_AFTER_THE_GRADERS, "run_eval"],
         cwd=lab.root,
         env=lab._environment({}),
         capture_output=True,
