@@ -13,7 +13,7 @@ rehearse: .venv/ready
 
 test: .venv/ready lint
 	$(BIN)/doit toolchain
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 lint: .venv/ready
 	$(BIN)/ruff check .
