@@ -70,7 +70,7 @@ DEFAULT = ("full", "manual-lean", "auto-lean")
 """The arms of the question that this evaluator was made for."""
 
 
-def installs(names: Iterable[str], *, probes: bool) -> list[str]:
+def installs(names: Collection[str], *, probes: bool) -> list[str]:
     """Return the installs that some arms, and the probes if there are any, run on, in sorted order.
 
     Examples

@@ -5,6 +5,7 @@ Must never depend on anything but the lists it is given, so that the same regist
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -87,6 +88,22 @@ def lanes(scheduled: Sequence[Trial], probes: Sequence[str], jobs: int) -> list[
         Lane(tuple(trial for trial in scheduled if cases[trial.case_id] % count == lane), tuple(probes[lane::count]))
         for lane in range(count)
     ]
+
+
+def expected_seconds(calls: int, jobs: int, each: int) -> int:
+    """Return how long some calls are expected to take, so many at a time.
+
+    Parameters
+    ----------
+    each
+        Seconds that one call is expected to take.
+
+    Examples
+    --------
+    >>> expected_seconds(5, 2, 60)
+    180
+    """
+    return math.ceil(calls / jobs) * each
 
 
 def worst_case_calls(arms: Sequence[str], trial_count: int, probe_count: int, canary_count: int = 0) -> int:

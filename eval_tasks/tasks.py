@@ -75,7 +75,7 @@ def task_recover() -> Task:
 
 
 def task_prepare() -> Iterator[Task]:
-    """Build both installs, observe them through the agent and record their inventories."""
+    """Build the installs, observe them through the agent and record their inventories."""
     yield from graph.installs()
 
 

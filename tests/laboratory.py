@@ -120,8 +120,12 @@ class Laboratory:
 
     def doit(self, *arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
         """Run one doit command to its end; keyword arguments are further environment variables."""
+        return self.run("-m", "doit", *arguments, **extra)
+
+    def run(self, *arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        """Run Python in the project to its end; keyword arguments are further environment variables."""
         return subprocess.run(
-            [sys.executable, "-m", "doit", *arguments],
+            [sys.executable, *arguments],
             cwd=self.root,
             env=self._environment(extra),
             capture_output=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -90,16 +89,7 @@ def test_no_call_is_paid_for_on_a_machine_that_cannot_shut_graders_in(laboratory
     lab.settings(library=places.give_small_library(lab.root), isolation="agent-sandbox")
     lab.ok("register")
     lab.ok("prepare")
-    ran = subprocess.run(
-        [sys.executable, namespaces.__file__, "0", sys.executable, "-m", "doit", "run_eval"],
-        cwd=lab.root,
-        env=lab._environment({}),
-        capture_output=True,
-        text=True,
-        timeout=240,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    ran = lab.run(namespaces.__file__, "0", sys.executable, "-m", "doit", "run_eval")
     assert ran.returncode == 1
     said = ran.stderr.removeprefix("stopped: ").rstrip("\n")
     assert said.startswith("graders can't be shut in on this machine (")

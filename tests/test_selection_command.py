@@ -205,9 +205,7 @@ def test_the_digest_follows_the_arguments_the_named_files_and_the_bound_ones(tmp
 @pytest.mark.parametrize(
     "resolve", [resolver.resolve, Command.of({"command": [sys.executable, str(EXAMPLE)]}, REPOSITORY).resolve]
 )
-def test_the_built_in_selector_and_the_example_keep_to_the_contract(
-    shelf: Library, resolve: conformance.Resolve
-) -> None:
+def test_the_built_in_selector_and_the_example_keep_to_the_contract(shelf: Library, resolve: resolver.Resolve) -> None:
     found = conformance.findings(resolve, shelf)
     assert [str(finding) for finding in found if finding.instead is not None] == []
     assert len(found) == 8

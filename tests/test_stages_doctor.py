@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -64,17 +63,7 @@ def test_a_fit_machine_is_ok_in_every_line_and_no_login_is_touched(
 
 def test_a_machine_without_namespaces_is_told_what_to_do(laboratory: Callable[..., Laboratory]) -> None:
     lab = small(laboratory)
-    few = [sys.executable, namespaces.__file__, str(namespaces.FEW)]
-    ran = subprocess.run(
-        [*few, sys.executable, "-m", "doit", "doctor"],
-        cwd=lab.root,
-        env=lab._environment({}),
-        capture_output=True,
-        text=True,
-        timeout=240,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    ran = lab.run(namespaces.__file__, str(namespaces.FEW), sys.executable, "-m", "doit", "doctor")
     assert ran.returncode == 1
     rows = table(ran.stderr)
     assert rows["isolation"][0] == rows["agent writes a file"][0] == "FIX"

@@ -11,7 +11,6 @@ import platform
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from eval_tasks.agents.contract import (
     ListedSkill,
     Reading,
 )
+from eval_tasks.agents.native import version_of
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.processes import Boxed, Finished, Level
 from eval_tasks.rehearsal import messages
@@ -125,7 +125,7 @@ def at(path: Path, version: str, modules: Path) -> Executable:
     _check_version(version)
     native = _native_of(Path(os.path.realpath(path)))
     fingerprint = digests.of_file(native)
-    found = _version_of(native, fingerprint)
+    found = version_of(native, fingerprint, _VERSION_LINE, _QUERY_SECONDS)
     if found != version:
         raise ExperimentStopped(
             f"the executable is Claude Code {found or 'of an unknown version'}, not {version}; "
@@ -155,22 +155,6 @@ def _platform() -> str:
     if found is None:
         raise ExperimentStopped("Claude Code is run on Linux on x86_64 or aarch64 only; use such a machine")
     return found
-
-
-@cache
-def _version_of(native: Path, fingerprint: str) -> str | None:
-    """Return the version that a native binary prints; remembered for its fingerprint."""
-    try:
-        finished = processes.run(
-            [os.fspath(native), "--version"],
-            environment={"PATH": sandbox.SYSTEM_PATH, "HOME": "/nonexistent", "LANG": "C.UTF-8"},
-            wall_seconds=_QUERY_SECONDS,
-            stdout_bytes=_QUERY_BYTES,
-        )
-    except OSError:
-        return None
-    match = _VERSION_LINE.fullmatch(finished.stdout.decode("utf-8", "replace").strip())
-    return match[1] if match is not None and finished.exit_status == 0 else None
 
 
 def adopted(executable: Executable, folder: Path) -> Executable:

@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from eval_tasks.agents.contract import (
     ListedSkill,
     Reading,
 )
+from eval_tasks.agents.native import version_of
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.processes import Finished, Level
 from eval_tasks.rehearsal.catalog import pinned_catalog
@@ -115,7 +115,7 @@ def at(path: Path, version: str, modules: Path) -> Executable:
     """
     _check_version(version)
     native = _native_of(Path(os.path.realpath(path)))
-    found = _version_of(native, digests.of_file(native))
+    found = version_of(native, digests.of_file(native), _VERSION_LINE, _QUERY_SECONDS)
     if found != version:
         raise ExperimentStopped(
             f"the executable is Codex {found or 'of an unknown version'}, not {version}; "
@@ -152,22 +152,6 @@ def _platform() -> tuple[str, str]:
     if found is None:
         raise ExperimentStopped("Codex is run on Linux on x86_64 or aarch64 only; use such a machine")
     return found
-
-
-@cache
-def _version_of(native: Path, fingerprint: str) -> str | None:
-    """Return the version that a native binary prints; remembered for its fingerprint."""
-    try:
-        finished = processes.run(
-            [os.fspath(native), "--version"],
-            environment={"PATH": sandbox.SYSTEM_PATH, "HOME": "/nonexistent", "LANG": "C.UTF-8"},
-            wall_seconds=_QUERY_SECONDS,
-            stdout_bytes=_QUERY_BYTES,
-        )
-    except OSError:
-        return None
-    match = _VERSION_LINE.fullmatch(finished.stdout.decode("utf-8", "replace").strip())
-    return match[1] if match is not None and finished.exit_status == 0 else None
 
 
 def adopted(executable: Executable, folder: Path) -> Executable:

@@ -17,7 +17,7 @@ from eval_tasks.errors import ExperimentStopped, FailureCode, TrialFailed
 from eval_tasks.library import Library
 from eval_tasks.selection import resolver
 from eval_tasks.selection.proposal import Candidate
-from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Selected, Shortlist, Task
+from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Resolve, Selected, Shortlist, Task
 
 SCHEMA_VERSION = "context-eval.selector.v1"
 SECONDS = 10
@@ -115,6 +115,22 @@ class Command:
             )
         except OSError:
             return None
+
+
+def chosen(setting: str | Mapping[str, Any], root: Path) -> Command | None:
+    """Return the command that the setting `selector` asks for, or None for the reference selector.
+
+    Raises
+    ------
+    ExperimentStopped
+        As `Command.of` does.
+    """
+    return None if isinstance(setting, str) else Command.of(setting, root)
+
+
+def resolve_by(command: Command | None) -> Resolve:
+    """Return the selector that a command is, or the reference selector without one."""
+    return resolver.resolve if command is None else command.resolve
 
 
 def question(task: Task, exclude: Collection[str], library: Library) -> dict[str, Any]:

@@ -10,11 +10,7 @@ from dataclasses import dataclass
 
 from eval_tasks.errors import ExperimentStopped, FailureCode, TrialFailed
 from eval_tasks.library import Library
-from eval_tasks.selection import policy
-from eval_tasks.selection.context import overflowing
-from eval_tasks.selection.resolver import Blocked, Resolution, Selected, Shortlist, Task
-
-Resolve = Callable[[Task, Collection[str], Library], Resolution]
+from eval_tasks.selection.resolver import Blocked, Resolution, Resolve, Selected, Shortlist, Task, deliverable
 
 STRANGE = "no-such-skill-in-any-library"
 LONGEST = "Größe \N{GREEK SMALL LETTER LAMDA} \N{ROCKET} " * 400
@@ -50,7 +46,9 @@ Ask = Callable[[Resolve, Library], str | None]
 
 
 def _questions(library: Library) -> Iterator[tuple[str, Ask]]:
-    known = _deliverable(library)
+    known = next(iter(deliverable(library)), None)
+    if known is None:
+        raise ExperimentStopped("library: it has no skill that may be delivered; there is nothing to select")
     text = library.skills[known].description[:2000]
     unknown, excluded, conflict = FailureCode.UNKNOWN_ID, FailureCode.EXCLUDED, FailureCode.OPT_OUT_CONFLICT
     yield "an id that the caller asks for is selected, and only that", _answers(Task("q1", "x", (known,)), (known,))
@@ -64,13 +62,6 @@ def _questions(library: Library) -> Iterator[tuple[str, Ask]]:
     yield "an excluded skill is not chosen unasked", _avoids(Task("q6", text), known)
     yield "equal questions get equal answers", _repeats(Task("q7", text))
     yield "a long prompt in several scripts is answered", _repeats(Task("q8", LONGEST))
-
-
-def _deliverable(library: Library) -> str:
-    for skill_id in library.skills:
-        if policy.refusal(skill_id, (), library) is None and overflowing(library, (skill_id,)) is None:
-            return skill_id
-    raise ExperimentStopped("library: it has no skill that may be delivered; there is nothing to select")
 
 
 def _try(requirement: str, resolve: Resolve, library: Library, ask: Ask) -> Finding:

@@ -5,7 +5,7 @@ Must never call an agent, read the clock or draw at random: equal tasks and libr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -91,6 +91,9 @@ class Blocked:
 
 Resolution = Selected | Shortlist | Blocked
 
+Resolve = Callable[[Task, Collection[str], Library], Resolution]
+"""A selector: this one, or somebody's own."""
+
 
 def resolve(task: Task, exclude: Collection[str], library: Library, thresholds: Thresholds = THRESHOLDS) -> Resolution:
     """Decide which skills a task gets.
@@ -135,6 +138,11 @@ def deliver(ids: tuple[str, ...], reason: Reason, exclude: Collection[str], libr
             return Blocked(code, skill_id)
     over = context.overflowing(library, ids)
     return Selected(ids, reason) if over is None else Blocked(FailureCode.CONTEXT_BUDGET, over)
+
+
+def deliverable(library: Library) -> list[str]:
+    """Return the ids of the skills that a launcher may deliver alone, in sorted order."""
+    return [skill.id for skill in policy.candidates((), library) if context.overflowing(library, (skill.id,)) is None]
 
 
 def _choose_among(ids: Sequence[str], exclude: Collection[str], library: Library) -> Resolution:

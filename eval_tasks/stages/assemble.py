@@ -24,9 +24,9 @@ from eval_tasks.installs import profiles
 from eval_tasks.installs.profiles import Profile
 from eval_tasks.library import Library
 from eval_tasks.paths import PACKAGE, Project
-from eval_tasks.selection import resolver
+from eval_tasks.selection import command
 from eval_tasks.selection.command import Command
-from eval_tasks.trials.choice import Resolve
+from eval_tasks.selection.resolver import Resolve
 
 MINIMUM_NODE = 20
 
@@ -61,7 +61,7 @@ class Assembly:
     @property
     def resolve(self) -> Resolve:
         """Return the registered selector."""
-        return resolver.resolve if self.selector is None else self.selector.resolve
+        return command.resolve_by(self.selector)
 
     def parts(self, *, proof: str | None = None, accepted_shortfall: bool = False) -> Parts:
         """Return what a design is made from."""
@@ -113,7 +113,7 @@ def assemble(project: Project, overrides: Mapping[str, Any], local: Local) -> As
         library=found_library,
         pinned=pinned,
         profiles=_profiles(project, settings, found_library, pinned),
-        selector=_selector(project, settings),
+        selector=command.chosen(settings.value["selector"], project.root),
         executable=_executable(project, settings, agent, local.executable),
         node=find_node(local.node),
     )
@@ -186,11 +186,6 @@ def _profiles(project: Project, settings: Settings, available: Library, pinned: 
     if BASELINE in settings.value["arms"]:
         found[BASELINE] = profiles.NOTHING
     return found
-
-
-def _selector(project: Project, settings: Settings) -> Command | None:
-    setting = settings.value["selector"]
-    return None if isinstance(setting, str) else Command.of(setting, project.root)
 
 
 def _executable(project: Project, settings: Settings, agent: Agent, given: Path | None) -> Executable:

@@ -23,6 +23,7 @@ from eval_tasks.arms import LEAN
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.grading.grader import Runtime
 from eval_tasks.installs.build import Builder
+from eval_tasks.library import Library
 from eval_tasks.processes import Level
 from eval_tasks.rehearsal import script
 from eval_tasks.rehearsal.model import LoopbackModel
@@ -61,6 +62,10 @@ class Bench:
         """Return the backend of a rehearsal, whatever is asked for."""
         asked = self.assembly.settings.value["agent"]
         return Backend(rehearsal=True, model=asked["model"], effort=asked["effort"])
+
+    def builder(self, library: Library) -> Builder:
+        """Return what builds an install from a library."""
+        return Builder(self.agent, self.executable, self.backend, library, self.level)
 
     def install(self, name: str) -> Path:
         """Return where an install is built."""
@@ -133,8 +138,7 @@ def _grading(bench: Bench) -> str:
 
 
 def _build(bench: Bench, name: str) -> str:
-    library = bench.assembly.library_of(name)
-    builder = Builder(bench.agent, bench.executable, bench.backend, library, bench.level)
+    builder = bench.builder(bench.assembly.library_of(name))
     exposure = builder.build(bench.install(name), name, bench.assembly.profiles[name]).exposure
     return (
         f"{exposure.installed} skills, {exposure.listed} listed, {len(exposure.shortened_ids)} shortened,"

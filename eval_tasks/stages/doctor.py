@@ -121,7 +121,7 @@ def _limits(assembly: Assembly) -> str:
     count = len(assembly.corpus.cases) * len(settings["arms"]) * settings["repeats"]
     canaries = 0 if assembly.settings.rehearsing else len(assembly.profiles)
     most = schedule.worst_case_calls(settings["arms"], count, len(assembly.corpus.probes), canaries)
-    seconds = most * settings["limits"]["expectedCallSeconds"]
+    seconds = schedule.expected_seconds(most, settings["jobs"], settings["limits"]["expectedCallSeconds"])
     said = f"at most {most} calls of {settings['limits']['calls']}, about {seconds // 60} of"
     return f"{said} {settings['limits']['deadlineSeconds'] // 60} min at the expected time a call"
 

@@ -6,7 +6,6 @@ Must never replace a registration: a changed design is refused, or becomes a new
 from __future__ import annotations
 
 import datetime
-import math
 import os
 import subprocess
 from collections.abc import Mapping
@@ -116,7 +115,7 @@ def _worst_case(design: Mapping[str, Any]) -> tuple[int, int]:
     plan = design["schedule"]
     canaries = 0 if design["evidence"] == "rehearsal" else len(design["profiles"])
     calls = schedule.worst_case_calls(design["arms"], len(plan["trials"]), len(plan["probes"]), canaries)
-    return calls, math.ceil(calls / design["jobs"]) * design["limits"]["expectedCallSeconds"]
+    return calls, schedule.expected_seconds(calls, design["jobs"], design["limits"]["expectedCallSeconds"])
 
 
 def _refuse_login_without_box(design: Mapping[str, Any]) -> None:

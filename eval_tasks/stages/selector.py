@@ -8,8 +8,7 @@ from __future__ import annotations
 from eval_tasks import experiment, library, origin
 from eval_tasks.errors import ExperimentStopped
 from eval_tasks.paths import Project
-from eval_tasks.selection import conformance, resolver
-from eval_tasks.selection.command import Command
+from eval_tasks.selection import command, conformance
 
 
 def selector(project: Project) -> list[str]:
@@ -22,9 +21,8 @@ def selector(project: Project) -> list[str]:
     """
     settings = experiment.load(project, {})
     skills = library.load(origin.locate(settings.value["library"], project))
-    setting = settings.value["selector"]
-    resolve = resolver.resolve if isinstance(setting, str) else Command.of(setting, project.root).resolve
-    found = conformance.findings(resolve, skills)
+    asked = command.resolve_by(command.chosen(settings.value["selector"], project.root))
+    found = conformance.findings(asked, skills)
     lines = [str(finding) for finding in found]
     broken = sum(finding.instead is not None for finding in found)
     if broken:

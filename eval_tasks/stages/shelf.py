@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eval_tasks.agents.contract import Exposure
-from eval_tasks.installs.build import Builder
 from eval_tasks.installs.profiles import Profile
 from eval_tasks.library import Library, Skill
 from eval_tasks.paths import Project
-from eval_tasks.selection import context, policy
+from eval_tasks.selection import policy, resolver
+from eval_tasks.selection.resolver import Blocked, Reason
 from eval_tasks.stages import bench
 from eval_tasks.stages.assemble import Local, assemble, node_on_path
 from eval_tasks.stages.bench import Bench
@@ -36,8 +36,7 @@ def shelf(project: Project) -> list[str]:
 
 def _exposure(there: Bench, library: Library) -> Exposure:
     """Install everything and return what the agent would tell a model of it."""
-    builder = Builder(there.agent, there.executable, there.backend, library, there.level)
-    return builder.build(there.install("all"), EVERY, Profile("all@1", tuple(library.skills))).exposure
+    return there.builder(library).build(there.install("all"), EVERY, Profile("all@1", tuple(library.skills))).exposure
 
 
 def _rows(library: Library, exposure: Exposure) -> Iterator[str]:
@@ -50,11 +49,9 @@ def _rows(library: Library, exposure: Exposure) -> Iterator[str]:
 
 
 def _notes(skill: Skill, library: Library, exposure: Exposure) -> Iterator[str]:
-    refused = policy.refusal(skill.id, (), library)
-    if refused is not None:
-        yield str(refused)
-    elif context.overflowing(library, (skill.id,)) is not None:
-        yield "context-budget"
+    alone = resolver.deliver((skill.id,), Reason.EXPLICIT, (), library)
+    if isinstance(alone, Blocked):
+        yield str(alone.code)
     if skill.id in exposure.shortened_ids:
         yield "listed shortened"
     if skill.id in exposure.dropped_ids:

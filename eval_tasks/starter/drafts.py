@@ -11,7 +11,8 @@ from typing import Any
 from eval_tasks.errors import FailureCode
 from eval_tasks.grading import lints
 from eval_tasks.library import Library
-from eval_tasks.selection import context, policy
+from eval_tasks.selection import policy
+from eval_tasks.selection.resolver import deliverable
 
 LARGEST_CORE = 3
 MOST_NAMED = 12
@@ -28,11 +29,6 @@ _NEEDING_NOTHING = (
     ("rename", "Rename the variable x in src/cart.js to total."),
 )
 _REFUSALS = {FailureCode.MANUAL_ONLY: "Only a person may start it.", FailureCode.NATIVE_AUTHORITY: "Only a host can."}
-
-
-def deliverable(library: Library) -> list[str]:
-    """Return the ids of the skills that a launcher may deliver alone, in sorted order."""
-    return [skill.id for skill in policy.candidates((), library) if context.overflowing(library, [skill.id]) is None]
 
 
 def core(library: Library) -> list[str]:

@@ -12,10 +12,7 @@ from eval_tasks.errors import FailureCode, TrialFailed
 from eval_tasks.library import Library
 from eval_tasks.selection import policy, resolver
 from eval_tasks.selection.proposal import Candidate
-from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Selected, Task
-
-Resolve = Callable[[Task, Collection[str], Library], Resolution]
-"""The registered selector: the built-in one or a command."""
+from eval_tasks.selection.resolver import Blocked, Reason, Resolution, Resolve, Selected, Task
 
 Propose = Callable[[Sequence[Candidate]], tuple[str, ...]]
 """Makes the one proposal call and returns what it chose."""

@@ -77,7 +77,7 @@ TRIES: tuple[Try, ...] = (
     ),
     Try(
         "the project through a parent folder",
-        "ls /w/../.. /w/../work /w/../root 2>&1 | grep -v '^[a-z/]*:\\?$'",
+        "ls /w/../.. /w/../home /w/../root 2>&1 | grep -v '^[a-z/]*:\\?$'",
         _ABSENT,
     ),
     Try("the evaluator's memory and environment", "cat /proc/{evaluator}/environ /proc/{evaluator}/cmdline", _ABSENT),
